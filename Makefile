@@ -1,0 +1,43 @@
+# Two commands in a clean clone: `make demo` shows the main job, `make test` checks everything.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types unit wheel format clean
+
+help:  ## list the commands
+	@sed -n 's/^\([a-z]*\):.*## /  make \1 /p' $(MAKEFILE_LIST) | awk '{printf "%s %-8s", $$1, $$2; $$1=$$2=""; print}'
+
+$(READY): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing cosep and its tools into $(VENV) (once, about a minute)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	@touch $@
+
+demo: $(READY)  ## find the planted rows and columns of a matrix
+	@$(BIN)/python examples/planted.py
+
+test: lint types unit wheel  ## everything that is checked: lint, types, tests, doctests, wheel
+
+lint: $(READY)  ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)  ## mypy, strict, on src
+	$(BIN)/mypy
+
+unit: $(READY)  ## pytest with doctests, warnings as errors and branch coverage
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+wheel: $(READY)  ## build the wheel, install it without extras elsewhere, import it
+	$(BIN)/python tests/wheel_check.py
+
+format: $(READY)  ## let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove everything that was made
+	rm -rf $(VENV) dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

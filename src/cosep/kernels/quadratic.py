@@ -1,0 +1,290 @@
+"""Quadratics enter, their minimisers over a convex set leave, each with the residual that certifies it.
+
+Every subproblem of this library is ``min 1/2 <Y, G Y> - <C, Y>`` over the orthant, the simplex or the
+self-dictionary set, with ``G = A'A`` and ``C = A'M``. For the orthant and the simplex the columns of Y are
+independent problems; they are stored as the rows of ``V = Y'``, ``B = C'``.
+
+Notation
+--------
+G : Gram matrix, symmetric and positive semidefinite
+B : linear terms, one problem a row
+V : on entry a feasible start, on exit the answer
+residual : largest KKT violation, relative to the largest linear term
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosep.kernels.compile import kernel
+from cosep.kernels.projections import project_dictionary_row
+
+Array = NDArray[np.float64]
+
+# A pivot below this share of its diagonal means a linearly dependent atom.
+PIVOT_FLOOR = 1e-13
+
+
+@kernel
+def orthant_residual(G: Array, B: Array, V: Array) -> float:
+    """Largest KKT violation ``|min(v_i, g_i/G_ii)| G_ii`` over all problems, relative to the largest ``|b_i|``."""
+    worst = 0.0
+    for k in range(B.shape[0]):
+        g = G @ V[k] - B[k]
+        for i in range(g.shape[0]):
+            violation = abs(min(V[k, i] * G[i, i], g[i]))
+            worst = max(worst, violation)
+    return float(worst / max(np.abs(B).max(), 1e-300))
+
+
+@kernel
+def orthant_descent(G: Array, B: Array, V: Array, tol: float, max_sweeps: int) -> int:
+    """Solve ``min_v 1/2 v'Gv - b'v`` over ``v >= 0`` for each row by cyclic coordinate descent.
+
+    Each problem ends when its KKT violation is at most ``tol * max|b|``. Returns the sweeps of the slowest one.
+    """
+    r = G.shape[0]
+    most = 0
+    g = np.empty(r)
+    for k in range(B.shape[0]):
+        bound = tol * np.abs(B[k]).max()
+        for i in range(r):
+            g[i] = -B[k, i]
+        for j in range(r):
+            if V[k, j] != 0.0:
+                for i in range(r):
+                    g[i] += G[j, i] * V[k, j]
+        sweeps = 0
+        while sweeps < max_sweeps:
+            sweeps += 1
+            worst = 0.0
+            for i in range(r):
+                if G[i, i] <= 0.0:
+                    V[k, i] = 0.0
+                    continue
+                moved = max(V[k, i] - g[i] / G[i, i], 0.0)
+                step = moved - V[k, i]
+                worst = max(worst, abs(step) * G[i, i])
+                if step != 0.0:
+                    V[k, i] = moved
+                    for j in range(r):
+                        g[j] += G[i, j] * step
+            if worst <= bound:
+                break
+        most = max(most, sweeps)
+    return most
+
+
+@kernel
+def solve_free(G: Array, b: Array, free: NDArray[np.int64], size: int, L: Array, x: Array) -> None:
+    """Solve ``G_FF x_F = b_F`` by Cholesky; a dependent atom, whose pivot vanishes, gets ``x = 0``."""
+    for i in range(size):
+        for j in range(i + 1):
+            total = G[free[i], free[j]]
+            for p in range(j):
+                total -= L[i, p] * L[j, p]
+            if i == j:
+                L[i, i] = np.sqrt(total) if total > PIVOT_FLOOR * G[free[i], free[i]] else 0.0
+            else:
+                L[i, j] = total / L[j, j] if L[j, j] > 0.0 else 0.0
+    for i in range(size):
+        total = b[free[i]]
+        for p in range(i):
+            total -= L[i, p] * x[p]
+        x[i] = total / L[i, i] if L[i, i] > 0.0 else 0.0
+    for i in range(size - 1, -1, -1):
+        total = x[i]
+        for p in range(i + 1, size):
+            total -= L[p, i] * x[p]
+        x[i] = total / L[i, i] if L[i, i] > 0.0 else 0.0
+
+
+@kernel
+def orthant_active_set(G: Array, B: Array, V: Array) -> None:
+    """Solve ``min_v 1/2 v'Gv - b'v`` over ``v >= 0`` exactly, for each row, by a warm-started active set.
+
+    Lawson and Hanson, *Solving Least Squares Problems*, 1974, chapter 23, on the Gram matrix: solve on the free
+    entries; step to the first bound if that leaves the orthant; otherwise free the entry whose gradient promises
+    most. An entry that the solve pushes straight back (rounding, dependent atoms) stays fixed.
+    """
+    r = G.shape[0]
+    free = np.empty(r, np.int64)
+    L = np.zeros((r, r))
+    x = np.zeros(r)
+    status = np.empty(r, np.int8)  # 1 free, 0 at the bound, -1 at the bound for good
+    for k in range(B.shape[0]):
+        b, v = B[k], V[k]
+        for i in range(r):
+            status[i] = 1 if v[i] > 0.0 and G[i, i] > 0.0 else 0
+            v[i] = v[i] if status[i] == 1 else 0.0
+        bound = 1e-14 * np.abs(b).max()
+        entered = -1
+        for _ in range(10 * r + 20):
+            size = 0
+            for i in range(r):
+                if status[i] == 1:
+                    free[size] = i
+                    size += 1
+            solve_free(G, b, free, size, L, x)
+            step, blocked = 1.0, -1
+            for p in range(size):
+                i = free[p]
+                if x[p] <= 0.0:
+                    share = v[i] / (v[i] - x[p]) if v[i] > x[p] else 0.0
+                    if share < step or blocked < 0:
+                        step, blocked = share, i
+            for p in range(size):
+                v[free[p]] += step * (x[p] - v[free[p]])
+            if blocked >= 0:
+                v[blocked] = 0.0
+                status[blocked] = -1 if blocked == entered else 0
+                continue
+            best = bound
+            entered = -1
+            for i in range(r):
+                if status[i] == 0 and G[i, i] > 0.0:
+                    promise = b[i]
+                    for p in range(size):
+                        promise -= G[i, free[p]] * v[free[p]]
+                    if promise > best:
+                        best, entered = promise, i
+            if entered < 0:
+                break
+            status[entered] = 1
+
+
+@kernel
+def simplex_descent(G: Array, B: Array, V: Array, tol: float, max_steps: int) -> int:
+    """Solve ``min_v 1/2 v'Gv - b'v`` over ``v >= 0, sum(v) <= 1`` for each row by pairwise descent.
+
+    With a slack coordinate the set is the standard simplex; the most violating pair exchanges mass until no
+    exchange promises more than ``tol * max|b|`` (then the KKT conditions hold to that tolerance).
+    """
+    r = G.shape[0]
+    most = 0
+    g = np.empty(r)
+    for k in range(B.shape[0]):
+        v = V[k]
+        bound = tol * np.abs(B[k]).max()
+        g[:] = G @ v - B[k]
+        slack = 1.0 - v.sum()
+        steps = 0
+        while steps < max_steps:
+            steps += 1
+            # The slack coordinate, index -1, has gradient zero.
+            up, down = -1, -1
+            low = 0.0
+            high = 0.0 if slack > 0.0 else -np.inf
+            for i in range(r):
+                if g[i] < low:
+                    low, up = g[i], i
+                if v[i] > 0.0 and g[i] > high:
+                    high, down = g[i], i
+            if high - low <= bound:
+                break
+            curvature = 0.0
+            if up >= 0:
+                curvature += G[up, up]
+            if down >= 0:
+                curvature += G[down, down]
+            if up >= 0 and down >= 0:
+                curvature -= 2.0 * G[up, down]
+            available = v[down] if down >= 0 else slack
+            step = min(available, (high - low) / curvature) if curvature > 0.0 else available
+            if up >= 0:
+                v[up] += step
+                g += G[up] * step
+            else:
+                slack += step
+            if down >= 0:
+                v[down] = v[down] - step if step < available else 0.0
+                g -= G[down] * step
+            else:
+                slack = slack - step if step < available else 0.0
+        most = max(most, steps)
+    return most
+
+
+@kernel
+def dictionary_descent(G: Array, C: Array, w: Array, Y: Array, tol: float, max_sweeps: int) -> int:
+    """Solve ``min 1/2 <Y, G Y> - <C, Y>`` over the self-dictionary set by descent over the rows of Y.
+
+    With the other rows fixed, the best row t is one projection, of ``(C_t - (G Y)_t)/G_tt + Y_t``: the quadratic
+    is isotropic within a row, so no step size is needed. Ends when no row moves by more than
+    ``tol * max|C|`` in the units of the gradient. Returns the number of sweeps.
+    """
+    n = G.shape[0]
+    bound = tol * np.abs(C).max()
+    target = np.empty(n)
+    moved = np.empty(n)
+    sweeps = 0
+    while sweeps < max_sweeps:
+        sweeps += 1
+        worst = 0.0
+        for t in range(n):
+            if G[t, t] <= 0.0:
+                Y[t] = 0.0
+                continue
+            for l in range(n):
+                target[l] = C[t, l]
+            for s in range(n):
+                if s != t and G[t, s] != 0.0:
+                    for l in range(n):
+                        target[l] -= G[t, s] * Y[s, l]
+            for l in range(n):
+                target[l] /= G[t, t]
+            project_dictionary_row(target, w, t, moved)
+            for l in range(n):
+                worst = max(worst, abs(moved[l] - Y[t, l]) * G[t, t])
+                Y[t, l] = moved[l]
+        if worst <= bound:
+            break
+    return sweeps
+
+
+class Minimum(NamedTuple):
+    """A minimiser, the KKT residual that certifies it, and the iterations it took."""
+
+    Y: Array
+    residual: float
+    n_iter: int
+
+
+def fast_gradient(
+    gram: Callable[[Array], Array],
+    C: Array,
+    project: Callable[[Array], Array],
+    Y: Array,
+    *,
+    lipschitz: float,
+    tol: float = 1e-8,
+    max_iter: int = 10_000,
+) -> Minimum:
+    """Solve ``min 1/2 <Y, G Y> - <C, Y>`` over the set that ``project`` projects on, ``gram(Y) = G Y``.
+
+    Nesterov's method; the momentum is dropped whenever the objective rises (O'Donoghue and Candes,
+    doi:10.1007/s10208-013-9150-3). The step from the momentum point Z to ``Y = P(Z - (G Z - C)/L)`` bounds the
+    violation of the KKT conditions at Y, since ``dist(0, G Y - C + N(Y)) <= 2 L ||Y - Z||``: it ends when
+    that is at most ``tol * ||C||_F``. ``lipschitz`` is the largest eigenvalue of G, or more.
+    """
+    scale = max(float(np.linalg.norm(C)), 1e-300)
+    lipschitz = max(lipschitz, 1e-300)
+    GY = gram(Y)
+    objective = np.inf
+    Z, GZ = Y, GY
+    alpha = 1.0
+    residual = np.inf
+    n_iter = 0
+    while n_iter < max_iter and residual > tol:
+        n_iter += 1
+        ahead = project(Z - (GZ - C) / lipschitz)
+        residual = 2.0 * lipschitz * float(np.linalg.norm(ahead - Z)) / scale
+        G_ahead = gram(ahead)
+        value = 0.5 * float(np.vdot(ahead, G_ahead)) - float(np.vdot(C, ahead))
+        grown = 1.0 if value > objective else (1.0 + np.sqrt(1.0 + 4.0 * alpha * alpha)) / 2.0
+        beta = 0.0 if value > objective else (alpha - 1.0) / grown
+        Z, GZ = ahead + beta * (ahead - Y), G_ahead + beta * (G_ahead - GY)
+        Y, GY, objective, alpha = ahead, G_ahead, value, grown
+    return Minimum(Y, residual, n_iter)

@@ -1,0 +1,1 @@
+"""The few questions that the algorithms ask of a data matrix."""

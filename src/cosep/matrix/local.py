@@ -1,0 +1,143 @@
+"""A checked ndarray or scipy.sparse array enters, answers to the few questions of the algorithms leave.
+
+Answers are float64 whatever the data is stored in, and nothing of the size of the data is made dense: a block of
+rows at a time is the most. Columns are the default side; ask the transpose for rows.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Entries of a dense block of rows: 8 MB in float64.
+BLOCK_ENTRIES = 1 << 20
+
+
+class LocalMatrix:
+    """A nonnegative matrix in memory.
+
+    Parameters
+    ----------
+    values : ndarray or csr_array or csc_array
+        Finite, nonnegative, float32 or float64. Never written to.
+    exponent : int
+        The matrix stands for ``values * 2**exponent``. Factors do not depend on it; the core and norms do.
+    """
+
+    def __init__(self, values: Any, exponent: int = 0) -> None:
+        self.values = values
+        self.exponent = exponent
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        m, n = self.values.shape
+        return int(m), int(n)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What the data is stored in, and results are cast back to."""
+        dtype: np.dtype[Any] = self.values.dtype
+        return dtype
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether only the nonzero entries are stored."""
+        return bool(scipy.sparse.issparse(self.values))
+
+    @property
+    def T(self) -> "LocalMatrix":
+        """The transpose, sharing memory."""
+        return LocalMatrix(self.values.T, self.exponent)
+
+    def row_blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Yield the matrix as dense float64 blocks of a few rows."""
+        m, n = self.shape
+        size = max(1, BLOCK_ENTRIES // max(n, 1))
+        values = self.values.tocsr() if self.is_sparse else self.values
+        for start in range(0, m, size):
+            rows = slice(start, min(start + size, m))
+            block = values[rows]
+            yield rows, np.asarray(block.toarray() if self.is_sparse else block, dtype=np.float64)
+
+    def dot(self, B: Array) -> Array:
+        """``X @ B`` for a thin dense B."""
+        if self.is_sparse or self.dtype == np.float64:
+            return np.asarray(self.values @ B)
+        return np.concatenate([block @ B for _, block in self.row_blocks()])
+
+    def cross(self, B: Array) -> Array:
+        """``X.T @ B`` for a thin dense B."""
+        if self.is_sparse or self.dtype == np.float64:
+            return np.asarray(self.values.T @ B)
+        total = np.zeros((self.shape[1], *B.shape[1:]))
+        for rows, block in self.row_blocks():
+            total += block.T @ B[rows]
+        return total
+
+    def gram(self) -> Array:
+        """``X.T @ X``, dense."""
+        if self.is_sparse:
+            wide = self.values.astype(np.float64, copy=False)
+            return np.asarray((wide.T @ wide).toarray())
+        return self.cross(self.values)
+
+    def gram_root(self) -> Array:
+        """Return a dense B of at most n rows with ``B.T @ B = X.T @ X``: X itself when it is wide, else its R factor.
+
+        The R factor is found by blocks of rows, and without squaring the condition number as the Gram matrix does.
+        """
+        m, n = self.shape
+        if m <= n:
+            return self.take()
+        root = np.zeros((0, n))
+        waiting: list[Array] = []
+        for rows, block in self.row_blocks():
+            waiting.append(block)
+            if sum(map(len, waiting)) >= n or rows.stop == m:
+                stacked = np.concatenate([root, *waiting])
+                root = scipy.linalg.qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0][:n]
+                waiting = []
+        return root
+
+    def sums(self) -> Array:
+        """L1 norms of the columns."""
+        return self.cross(np.ones(self.shape[0]))
+
+    def squared_norms(self) -> Array:
+        """Squared l2 norms of the columns."""
+        if self.is_sparse:
+            squares = self.values.astype(np.float64)
+            squares.data **= 2
+            return np.asarray(squares.T @ np.ones(self.shape[0]))
+        total = np.zeros(self.shape[1])
+        for _, block in self.row_blocks():
+            total += np.einsum("ij,ij->j", block, block)
+        return total
+
+    def squared_norm(self) -> float:
+        """Squared Frobenius norm."""
+        return float(self.squared_norms().sum())
+
+    def take(self, rows: Indices | None = None, cols: Indices | None = None) -> Array:
+        """Return the dense block of the given rows and columns (all of a side when None) as a new float64 array."""
+        block = self.values
+        if rows is not None:
+            block = block.tocsr()[rows] if self.is_sparse else block[rows]
+        if cols is not None:
+            block = block.tocsc()[:, cols] if self.is_sparse else block[:, cols]
+        return np.array(block.toarray() if self.is_sparse else block, dtype=np.float64)
+
+    def scaled(self, row_scale: Array, col_scale: Array) -> "LocalMatrix":
+        """``diag(row_scale) @ X @ diag(col_scale)`` as a new matrix of the same kind, in float64."""
+        if self.is_sparse:
+            left = scipy.sparse.diags_array(row_scale).tocsr()
+            right = scipy.sparse.diags_array(col_scale).tocsr()
+            return LocalMatrix((left @ self.values @ right).asformat(self.values.format), self.exponent)
+        return LocalMatrix(self.values * row_scale[:, None] * col_scale, self.exponent)

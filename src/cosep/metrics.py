@@ -1,0 +1,116 @@
+"""Answers and truths enter, scores between 0 and 1 leave."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from cosep.factorization import Factorization, Selection
+from cosep.matrix.local import Indices
+
+
+def index_accuracy(selection: Selection, truth: Selection) -> float:
+    """Share of the true rows and columns that were selected, ``(|K1 & K1*| + |K2 & K2*|) / (|K1*| + |K2*|)``.
+
+    A side that the truth leaves open (None) does not count; a side that the selection leaves open has found nothing.
+
+    Examples
+    --------
+    >>> from cosep import Selection
+    >>> from cosep.metrics import index_accuracy
+    >>> index_accuracy(Selection([0, 1], [5]), Selection([1, 2], [5, 6]))
+    0.5
+    """
+    for name, value in (("selection", selection), ("truth", truth)):
+        if not isinstance(value, Selection):
+            msg = f"{name} must be a Selection, got {type(value).__name__}."
+            raise ValueError(msg)
+    found = total = 0
+    for side in ("row_indices", "col_indices"):
+        expected = getattr(truth, side)
+        if expected is not None:
+            chosen = getattr(selection, side)
+            total += len(expected)
+            found += len(np.intersect1d(expected, [] if chosen is None else chosen))
+    if total == 0:
+        msg = "truth must name at least one row or column."
+        raise ValueError(msg)
+    return found / total
+
+
+def relative_approximation(X: Any, factorization: Factorization) -> float:
+    """``1 - ||X - reconstruction||_F / ||X||_F``: 1 is exact, 0 no better than nothing, below 0 worse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import Factorization
+    >>> from cosep.metrics import relative_approximation
+    >>> relative_approximation(np.ones((2, 2)), Factorization(np.ones((2, 1)), None, np.ones((1, 2))))
+    1.0
+    """
+    if not isinstance(factorization, Factorization):
+        msg = (
+            f"factorization must be a Factorization, got {type(factorization).__name__}; "
+            "wrap factors W and H as Factorization(W, None, H)."
+        )
+        raise ValueError(msg)
+    return 1.0 - factorization.relative_error(X)
+
+
+def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
+    """``1 - sqrt(min_Pi ||Q Pi - Q*||_F^2 / (r n))``, Q and Q* the n x r indicator matrices of the two clusterings.
+
+    With a share c of matched items that is ``1 - sqrt(2 (1 - c) / r)``. The formula printed as (4.1) in Pan and Ng
+    (SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023) maximises and does not square; their printed results follow the
+    one used here. Cluster names are free; r is the larger number of clusters.
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n,)
+    labels_pred : array-like of shape (n,)
+        The integer -1 means "no cluster": such an item counts half of a mismatch.
+
+    Examples
+    --------
+    >>> from cosep.metrics import clustering_accuracy
+    >>> clustering_accuracy(["tea", "tea", "jam", "jam"], [1, 1, 0, 0])
+    1.0
+    >>> round(clustering_accuracy([0, 0, 1, 1], [0, 0, 0, 1]), 3)
+    0.5
+    """
+    true, pred = _codes(labels_true, "labels_true"), _codes(labels_pred, "labels_pred", missing=-1)
+    if len(true) != len(pred):
+        msg = f"labels_true has {len(true)} items but labels_pred has {len(pred)}; both must label the same items."
+        raise ValueError(msg)
+    r = max(true.max(), pred.max()) + 1
+    if r == 0:
+        msg = "labels_true and labels_pred must contain at least one label."
+        raise ValueError(msg)
+    counts = np.zeros((r, r))
+    known = pred >= 0
+    np.add.at(counts, (true[known], pred[known]), 1)
+    matched = counts[linear_sum_assignment(counts, maximize=True)].sum()
+    squared = 2.0 * (known.sum() - matched) + (~known).sum()
+    return float(1.0 - np.sqrt(squared / (r * len(true))))
+
+
+def _codes(labels: Any, name: str, missing: int | None = None) -> Indices:
+    """Return labels as 0, 1, ..., and -1 where missing."""
+    array: NDArray[Any] = np.asarray(labels)
+    if array.ndim != 1 or array.size == 0:
+        msg = f"{name} must be a one-dimensional, non-empty list of labels, got shape {array.shape}."
+        raise ValueError(msg)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        msg = f"{name} contains NaN; give those items a label of their own or leave them out of both lists."
+        raise ValueError(msg)
+    try:
+        values, codes = np.unique(array, return_inverse=True)
+    except TypeError as error:
+        msg = f"{name} must hold labels of one kind that can be compared ({error}); convert them to text first."
+        raise ValueError(msg) from error
+    if missing is not None and array.dtype.kind in "if" and missing in values:
+        position = int(np.searchsorted(values, missing))
+        codes = np.where(codes == position, -1, codes - (codes > position))
+    return codes

@@ -1,0 +1,122 @@
+"""A matrix and the name of a rule enter; the scaled matrix and the way back leave.
+
+Co-separability survives positive diagonal scaling: rows and columns chosen on ``A = Dr X Dc`` are a choice for X.
+
+Notation
+--------
+Dr, Dc : positive diagonals of row and column factors; an all-zero row or column gets the factor 1
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from cosep.factorization import Factorization, Scaling
+from cosep.matrix.checks import as_matrix, check_choice
+from cosep.matrix.local import Array, LocalMatrix
+
+Factors = tuple[Array, Array]
+
+
+def inverse(sums: Array) -> Array:
+    """``1 / sums`` where positive, else 1."""
+    return np.divide(1.0, sums, out=np.ones_like(sums), where=sums > 0)
+
+
+def row_factors(M: LocalMatrix) -> Factors:
+    """Rows that sum to one."""
+    return inverse(M.T.sums()), np.ones(M.shape[1])
+
+
+def column_factors(M: LocalMatrix) -> Factors:
+    """Columns that sum to one."""
+    return np.ones(M.shape[0]), inverse(M.sums())
+
+
+def degree_factors(M: LocalMatrix) -> Factors:
+    """``x_ij / sqrt(row sum i * column sum j)``, the normalised adjacency matrix of the bipartite graph of X."""
+    return np.sqrt(inverse(M.T.sums())), np.sqrt(inverse(M.sums()))
+
+
+def sinkhorn_factors(M: LocalMatrix, *, tol: float = 1e-4, max_rounds: int = 1000, patience: int = 50) -> Factors:
+    """Columns that sum to m and rows that sum to n, by turns, until the mean deviations are below ``tol``.
+
+    Not every pattern of zeros admits such a scaling. The rounds end when they stop helping, with a warning.
+    P. A. Knight, SIAM J. Matrix Anal. Appl. 30, 261-275, 2008.
+    """
+    m, n = M.shape
+    row_total, col_total = M.T.sums(), M.sums()
+    u = np.ones(m)
+    deviations: list[float] = []
+    for _ in range(max_rounds):
+        sums = M.cross(u)
+        v = np.where(sums > 0, m * inverse(sums), 1.0)
+        sums = M.dot(v)
+        u = np.where(sums > 0, n * inverse(sums), 1.0)
+        columns = (v * M.cross(u))[col_total > 0]
+        deviations.append(float(np.abs(columns - m).mean() / m) if columns.size else 0.0)
+        if deviations[-1] <= tol:
+            return u, v
+        if len(deviations) > patience and deviations[-1] > 0.99 * deviations[-1 - patience]:
+            break
+    zeros = int((row_total == 0).sum() + (col_total == 0).sum())
+    warnings.warn(
+        f"scaling='sinkhorn' did not balance X: after {len(deviations)} rounds the columns still miss their sum by "
+        f"{deviations[-1]:.1%} on average ({zeros} rows and columns are all zero). The pattern of zeros admits no such "
+        "scaling; use scaling='degree'.",
+        ConvergenceWarning,
+        stacklevel=2,
+    )
+    return u, v
+
+
+SCALINGS: dict[str, Callable[[LocalMatrix], Factors]] = {
+    "rows": row_factors,
+    "columns": column_factors,
+    "degree": degree_factors,
+    "sinkhorn": sinkhorn_factors,
+}
+
+
+def scale(X: Any, name: str) -> tuple[LocalMatrix, Scaling]:
+    """Return ``diag(rows) @ X @ diag(cols)`` and the `Scaling` that holds both diagonals.
+
+    The result of every rule is the same for X and for a multiple of X.
+    """
+    M = as_matrix(X)
+    rows, cols = SCALINGS[check_choice(name, "scaling", SCALINGS)](M)
+    scaled = M.scaled(rows, cols)
+    half = M.exponent // 2
+    scaling = Scaling(name, np.ldexp(rows, -half), np.ldexp(cols, half - M.exponent))
+    return LocalMatrix(scaled.values), scaling
+
+
+def unscale(factorization: Factorization, scaling: Scaling) -> Factorization:
+    """Turn a factorization of the scaled matrix into one of X, of the same kind.
+
+    With ``A = Dr X Dc ~ P1 S_A P2`` and ``S_A = Dr_K1 S Dc_K2`` the factors of X are ``Dr^-1 P1 Dr_K1``, S and
+    ``Dc_K2 P2 Dc^-1``; without a core, ``Dr^-1 W`` and ``H Dc^-1``.
+    """
+    rows, cols = scaling.rows, scaling.cols
+    left, right = np.ones(factorization.row_factor.shape[1]), np.ones(factorization.col_factor.shape[0])
+    core = factorization.core
+    if core is not None and (selection := factorization.selection) is not None:
+        left, right = rows[selection.row_indices], cols[selection.col_indices]
+        core = core / left[:, None] / right
+
+    def back(part: Any, *scales: Array) -> Any:
+        return None if part is None else part * scales[0][:, None] * scales[1]
+
+    return replace(
+        factorization,
+        row_factor=back(factorization.row_factor, 1 / rows, left),
+        core=core,
+        col_factor=back(factorization.col_factor, right, 1 / cols),
+        row_weights=back(factorization.row_weights, 1 / rows, left),
+        col_weights=back(factorization.col_weights, right, 1 / cols),
+        scaling=scaling,
+    )

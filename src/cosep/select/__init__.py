@@ -1,0 +1,17 @@
+"""Selectors: one published algorithm a file, and the dicts in which the estimators look their names up."""
+
+from collections.abc import Callable
+
+from cosep.factorization import Selection
+from cosep.select.both_sides import both_sides
+from cosep.select.cosfgm import cosfgm
+from cosep.select.fgm import fgm
+from cosep.select.spa import spa
+
+Selector = Callable[..., Selection]
+
+COLUMN_SELECTORS: dict[str, Selector] = {"spa": spa, "fgm": fgm}
+EITHER_SELECTORS: dict[str, Selector] = {}
+BOTH_SELECTORS: dict[str, Selector] = {"cosfgm": cosfgm, "spa": both_sides(spa)}
+
+__all__ = ["BOTH_SELECTORS", "COLUMN_SELECTORS", "EITHER_SELECTORS", "Selector"]

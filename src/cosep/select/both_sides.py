@@ -1,0 +1,63 @@
+"""A selector of columns enters, a selector of rows and columns leaves."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from cosep.factorization import Selection
+from cosep.matrix.checks import as_matrix, check_count
+from cosep.matrix.local import Indices, LocalMatrix
+
+
+def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
+    """Return ``(X, n_rows, n_cols) -> Selection``: the selector on the transpose of X, and on X, independently.
+
+    ``both_sides(spa)`` is SPA+ of Pan and Ng (2023). Further arguments go to the selector.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import both_sides, spa
+    >>> chosen = both_sides(spa)(np.diag([3.0, 2.0, 1.0]), 3, 2)
+    >>> chosen.row_indices, chosen.col_indices
+    (array([0, 1, 2]), array([0, 1]))
+    """
+    if not callable(selector):
+        msg = f"selector={selector!r} must be a function (X, r) -> Selection, such as cosep.spa."
+        raise ValueError(msg)
+
+    def select(X: Any, n_rows: int, n_cols: int, **options: Any) -> Selection:
+        M = as_matrix(X)
+        n_rows, n_cols = check_sizes(M, n_rows, n_cols)
+        by_rows, by_cols = selector(M.T, n_rows, **options), selector(M, n_cols, **options)
+        gaps = [side.gap for side in (by_rows, by_cols) if side.gap is not None]
+        warn_if_degenerate(M, by_rows.col_indices, by_cols.col_indices)
+        return Selection(
+            by_rows.col_indices,
+            by_cols.col_indices,
+            gap=max(gaps, default=None),
+            n_iter=(by_rows.n_iter or 0) + (by_cols.n_iter or 0),
+            history=(by_rows.history, by_cols.history),
+        )
+
+    return select
+
+
+def check_sizes(M: LocalMatrix, n_rows: Any, n_cols: Any) -> tuple[int, int]:
+    """Return both sizes of the core as ints that the matrix can provide."""
+    return check_count(n_rows, "n_rows", M.shape[0], "n_samples"), check_count(
+        n_cols, "n_cols", M.shape[1], "n_features"
+    )
+
+
+def warn_if_degenerate(M: LocalMatrix, rows: Indices | None, cols: Indices | None) -> None:
+    """Say which selected rows or columns are all zero within the core: nothing can be explained through them."""
+    core = M.take(rows, cols)
+    empty_rows, empty_cols = int((~core.any(axis=1)).sum()), int((~core.any(axis=0)).sum())
+    if empty_rows or empty_cols:
+        warnings.warn(
+            f"The core is degenerate: {empty_rows} of the selected rows and {empty_cols} of the selected columns are "
+            "all zero in it and explain nothing. Select both sides together with cosfgm, or ask for fewer.",
+            UserWarning,
+            stacklevel=3,
+        )

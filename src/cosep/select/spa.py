@@ -1,0 +1,126 @@
+"""A matrix enters, the columns that the successive projection algorithm picks leave.
+
+Notation
+--------
+M : data, its columns divided by their sums unless told otherwise
+u : unit vector of the part of the last chosen column that the earlier ones do not span
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from cosep.factorization import Selection
+from cosep.matrix.checks import as_matrix, check_count, check_number
+from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.scaling import column_factors
+
+# Residual norms this close are a tie; so are original norms this close.
+TIE, SAME = 1e-6, 1e-9
+
+
+def spa(X: Any, r: int, *, normalize: bool = True, tol: float = 1e-9) -> Selection:
+    """Choose ``r`` columns, each time ``argmax_j ||m_j - projection on the span of those chosen||``.
+
+    Araujo et al., Chemom. Intell. Lab. Syst. 57, 65-73, 2001; Gillis and Vavasis, doi:10.1109/TPAMI.2013.226.
+
+    Parameters
+    ----------
+    X : array-like or sparse of shape (m, n)
+    r : int
+        How many columns.
+    normalize : bool
+        Divide each column by its sum for the choice. Separability is a property of cones, so the planted columns of
+        a separable matrix are found for certain only with this.
+    tol : float
+        Stop, with a warning and fewer than r columns, when the largest squared residual over the largest squared
+        norm falls to this: the columns chosen explain everything. ``tol=0`` goes on as long as rounding allows.
+
+    Returns
+    -------
+    Selection
+        ``col_indices`` in the order chosen; ``history`` holds the residual norm of each, relative to the first.
+
+    Notes
+    -----
+    Among columns that tie within 1e-6 the one with the largest original norm wins, then the lowest index. All-zero
+    columns are never chosen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import spa
+    >>> spa(np.array([[4.0, 0.0, 1.0], [0.0, 2.0, 1.0]]), 2).col_indices
+    array([0, 1])
+    """
+    M = as_matrix(X)
+    r = check_count(r, "r", M.shape[1], "n_features")
+    tol = check_number(tol, "tol", 0.0, 1.0)
+    chosen, residuals = pursue(M, r, normalize=normalize, tol=tol)
+    warn_if_fewer(chosen, r, "columns")
+    return Selection(None, chosen, n_iter=len(chosen), history=tuple(residuals))
+
+
+def pursue(
+    M: LocalMatrix,
+    r: int,
+    *,
+    normalize: bool = True,
+    tol: float = 1e-9,
+    include: Indices | tuple[int, ...] = (),
+) -> tuple[Indices, list[float]]:
+    """Run the projections until r columns are chosen, after taking those of ``include`` first."""
+    m, n = M.shape
+    weights = column_factors(M)[1] if normalize else np.ones(n)
+    original = M.squared_norms()
+    norms = original * weights**2
+    largest = float(norms.max())
+    if largest == 0:
+        msg = "X has no nonzero entry, so there is nothing to select; pass data with at least one positive entry."
+        raise ValueError(msg)
+    basis = np.zeros((m, 0))
+    chosen: list[int] = []
+    residuals: list[float] = []
+    forced = [int(j) for j in include]
+    while len(chosen) < r:
+        j = forced.pop(0) if forced else _argmax(norms, original)
+        column = M.take(cols=np.array([j]))[:, 0] * weights[j]
+        u = _orthogonal(column, basis)
+        length = float(np.linalg.norm(u))
+        spent = length <= 1e-14 * float(np.linalg.norm(column)) or length**2 <= tol * largest
+        if spent and j not in include:
+            break
+        chosen.append(j)
+        residuals.append(length / float(np.sqrt(largest)))
+        norms[j] = 0.0
+        if not spent:
+            u /= length
+            basis = np.column_stack([basis, u])
+            norms = np.maximum(norms - (weights * M.cross(u)) ** 2, 0.0)
+            norms[chosen] = 0.0
+    return np.array(chosen, dtype=np.intp), residuals
+
+
+def warn_if_fewer(indices: Indices | None, asked: int, what: str) -> None:
+    """Say that fewer were chosen than asked for; the caller of the public function hears it."""
+    if indices is not None and len(indices) < asked:
+        warnings.warn(
+            f"Only {len(indices)} of the {asked} {what} asked for were selected: to rounding, the others are mixes of "
+            "these.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _orthogonal(column: Array, basis: Array) -> Array:
+    """Remove the basis from the column, twice: the second time mends the rounding of the first."""
+    for _ in range(2):
+        column = column - basis @ (basis.T @ column)
+    return column
+
+
+def _argmax(norms: Array, original: Array) -> int:
+    tied = np.flatnonzero(norms >= (1.0 - TIE) * norms.max())
+    best = original[tied]
+    return int(tied[np.flatnonzero(best >= (1.0 - SAME) * best.max())[0]])
