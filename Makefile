@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+WHEEL := $(VENV)/.wheel
+PIP := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types unit wheel format clean
@@ -13,7 +15,7 @@ help:  ## list the commands
 $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing cosep and its tools into $(VENV) (once, about a minute)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	@$(BIN)/python $(PIP) --editable ".[test]"
 	@touch $@
 
 demo: $(READY)  ## find the planted rows and columns of a matrix
@@ -31,8 +33,17 @@ types: $(READY)  ## mypy, strict, on src
 unit: $(READY)  ## pytest with doctests, warnings as errors and branch coverage
 	$(BIN)/python -m pytest --cov --cov-report=term
 
-wheel: $(READY)  ## build the wheel, install it without extras elsewhere, import it
-	$(BIN)/python tests/wheel_check.py
+wheel: $(WHEEL)  ## build the wheel, install it without extras into an empty environment, use it there
+
+$(WHEEL): $(READY) $(shell find src -name '*.py')
+	@echo "Building the wheel and installing it into an empty environment"
+	@rm -rf $(VENV)/dist $(VENV)/empty
+	@$(BIN)/python -m build --wheel --outdir $(VENV)/dist . > $(VENV)/build.log || (cat $(VENV)/build.log; exit 1)
+	@$(PYTHON) -m venv $(VENV)/empty
+	@$(VENV)/empty/bin/python $(PIP) $(VENV)/dist/*.whl
+	@cd $(VENV) && empty/bin/python -c "import cosep; print('wheel', cosep.__version__, cosep.__file__)" && \
+		empty/bin/python -c "import cosep; X, truth = cosep.make_coseparable(random_state=0); cosep.cosfgm(X, 10, 3)"
+	@touch $@
 
 format: $(READY)  ## let ruff mend what it can
 	$(BIN)/ruff check --fix .

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.matrix.checks import as_matrix
+from cosep.matrix.checks import SAFE_EXPONENT, as_matrix
 from cosep.matrix.local import Array, Indices, LocalMatrix
 
 FORMAT = "cosep-factorization"
@@ -164,11 +164,14 @@ class Factorization:
         if M.shape != self.shape:
             msg = f"X has shape {M.shape}, but the factors stand for a matrix of shape {self.shape}."
             raise ValueError(msg)
-        W, H = (np.asarray(part, dtype=np.float64) for part in self._thin())
-        W = np.ldexp(W, -M.exponent)
+        (W, row_exponent), (H, col_exponent) = (_mantissa(part) for part in self._thin())
+        exponent = row_exponent + col_exponent - M.exponent
         total = M.squared_norm()
-        if total == 0:
-            return 0.0 if not (W.any() and H.any()) else np.inf
+        if not (W.any() and H.any()):
+            return 0.0 if total == 0 else 1.0
+        if total == 0 or exponent > SAFE_EXPONENT:
+            return np.inf
+        W = np.ldexp(W, exponent)
         squared = total - 2.0 * float(np.vdot(M.cross(W), H.T)) + float(np.vdot(W.T @ W, H @ H.T))
         if squared < CANCELLATION * total:
             squared = _blockwise_squared_error(M, W, H)
@@ -206,6 +209,12 @@ class Factorization:
         except (ValueError, KeyError, TypeError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
             msg = f"path={str(path)!r} is not a readable factorization ({error}); write one with Factorization.save."
             raise ValueError(msg) from error
+
+
+def _mantissa(part: NDArray[Any]) -> tuple[Array, int]:
+    """Return the matrix divided by a power of two that brings its largest entry to about one, and that power."""
+    exponent = int(np.frexp(np.abs(part).max(initial=0.0))[1])
+    return np.ldexp(np.asarray(part, dtype=np.float64), -exponent), exponent
 
 
 def _blockwise_squared_error(M: LocalMatrix, W: Array, H: Array) -> float:

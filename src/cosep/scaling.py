@@ -43,31 +43,28 @@ def degree_factors(M: LocalMatrix) -> Factors:
 
 
 def sinkhorn_factors(M: LocalMatrix, *, tol: float = 1e-4, max_rounds: int = 1000, patience: int = 50) -> Factors:
-    """Columns that sum to m and rows that sum to n, by turns, until the mean deviations are below ``tol``.
+    """Columns that sum to m and rows that sum to n, by turns, until the mean deviation is below ``tol``.
 
-    Not every pattern of zeros admits such a scaling. The rounds end when they stop helping, with a warning.
+    Of all-zero rows and columns nothing is asked, nor do m and n count them. Not every pattern of zeros admits such a
+    scaling: the rounds end when they stop helping, with a warning.
     P. A. Knight, SIAM J. Matrix Anal. Appl. 30, 261-275, 2008.
     """
-    m, n = M.shape
-    row_total, col_total = M.T.sums(), M.sums()
-    u = np.ones(m)
+    row_known, col_known = M.T.sums() > 0, M.sums() > 0
+    m, n = int(row_known.sum()), int(col_known.sum())
+    u = np.ones(M.shape[0])
     deviations: list[float] = []
     for _ in range(max_rounds):
-        sums = M.cross(u)
-        v = np.where(sums > 0, m * inverse(sums), 1.0)
-        sums = M.dot(v)
-        u = np.where(sums > 0, n * inverse(sums), 1.0)
-        columns = (v * M.cross(u))[col_total > 0]
+        v = np.where(col_known, m * inverse(M.cross(u)), 1.0)
+        u = np.where(row_known, n * inverse(M.dot(v)), 1.0)
+        columns = (v * M.cross(u))[col_known]
         deviations.append(float(np.abs(columns - m).mean() / m) if columns.size else 0.0)
         if deviations[-1] <= tol:
             return u, v
         if len(deviations) > patience and deviations[-1] > 0.99 * deviations[-1 - patience]:
             break
-    zeros = int((row_total == 0).sum() + (col_total == 0).sum())
     warnings.warn(
         f"scaling='sinkhorn' did not balance X: after {len(deviations)} rounds the columns still miss their sum by "
-        f"{deviations[-1]:.1%} on average ({zeros} rows and columns are all zero). The pattern of zeros admits no such "
-        "scaling; use scaling='degree'.",
+        f"{deviations[-1]:.1%} on average. Its pattern of zeros admits no such scaling; use scaling='degree'.",
         ConvergenceWarning,
         stacklevel=2,
     )

@@ -18,9 +18,9 @@ def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
     --------
     >>> import numpy as np
     >>> from cosep import both_sides, spa
-    >>> chosen = both_sides(spa)(np.diag([3.0, 2.0, 1.0]), 3, 2)
+    >>> chosen = both_sides(spa)(np.diag([3.0, 2.0, 1.0]), 2, 2)
     >>> chosen.row_indices, chosen.col_indices
-    (array([0, 1, 2]), array([0, 1]))
+    (array([0, 1]), array([0, 1]))
     """
     if not callable(selector):
         msg = f"selector={selector!r} must be a function (X, r) -> Selection, such as cosep.spa."
@@ -57,7 +57,7 @@ def warn_if_degenerate(M: LocalMatrix, rows: Indices | None, cols: Indices | Non
     if empty_rows or empty_cols:
         warnings.warn(
             f"The core is degenerate: {empty_rows} of the selected rows and {empty_cols} of the selected columns are "
-            "all zero in it and explain nothing. Select both sides together with cosfgm, or ask for fewer.",
+            "all zero in it and explain nothing. Ask for fewer, or select by another method or on scaled data.",
             UserWarning,
             stacklevel=3,
         )

@@ -1,0 +1,88 @@
+"""FGM: how lambda starts, how ties are settled, how columns are read off Y."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from cosep import fgm, make_coseparable
+from cosep.matrix.checks import as_matrix
+from cosep.select.fgm import choose, distinct_rays, starting_penalty
+from cosep.select.selfdict import largest_penalty
+
+module = import_module("cosep.select.fgm")
+RANDOM = np.random.default_rng(8)
+X, TRUTH = make_coseparable(30, 25, 4, 4, random_state=9)
+
+
+@pytest.mark.parametrize("postprocess", ["diagonal", "spa"])
+def test_both_post_processings_find_the_planted_columns(postprocess):
+    chosen = fgm(X, 4, postprocess=postprocess)
+    assert set(chosen.col_indices) == set(TRUTH.col_indices)
+    assert chosen.gap >= -1e-12
+
+
+def test_the_trace_ends_near_its_target():
+    noisy = RANDOM.uniform(size=(10, 20))
+    for target in (1.0, 2.0, 3.0):
+        chosen = fgm(noisy, 4, trace=target, max_iter=5000)
+        assert chosen.history[-1][1] == pytest.approx(target, rel=0.05)
+
+
+def test_a_given_penalty_is_kept_and_solved_to_the_gap():
+    chosen = fgm(X, 4, penalty=5.0, tol=1e-5, max_iter=20_000)
+    assert {penalty for _, _, penalty in chosen.history} == {5.0}
+    assert -1e-12 <= chosen.gap <= 1e-5
+
+
+def test_a_penalty_above_the_largest_leaves_the_choice_to_spa():
+    chosen = fgm(X, 4, penalty=1e9)
+    assert set(chosen.col_indices) == set(TRUTH.col_indices)
+    assert chosen.gap == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_start_stays_below_the_largest_penalty():
+    rank_one = np.outer(RANDOM.uniform(size=6), RANDOM.uniform(size=5)) + 1e-9 * RANDOM.uniform(size=(6, 5))
+    for block in (X, rank_one, RANDOM.uniform(size=(3, 40))):
+        w = block.sum(axis=0)
+        assert 0 < starting_penalty(block, w, 2) < largest_penalty(block, w)
+
+
+def test_the_start_follows_the_scale_of_the_data():
+    w = X.sum(axis=0)
+    assert starting_penalty(1e3 * X, 1e3 * w, 4) == pytest.approx(1e6 * starting_penalty(X, w, 4))
+
+
+def test_one_ray_has_one_leader_the_longest_then_the_first():
+    base = RANDOM.uniform(size=(5, 3))
+    data = np.column_stack(
+        [base[:, 0], 3 * base[:, 0], np.zeros(5), base[:, 1], base[:, 1], 3 * base[:, 0], base[:, 2]]
+    )
+    leaders, B, w = distinct_rays(as_matrix(data))
+    assert leaders.tolist() == [1, 3, 6]
+    np.testing.assert_allclose(w**2, [19 * base[:, 0].sum() ** 2, 2 * base[:, 1].sum() ** 2, base[:, 2].sum() ** 2])
+    np.testing.assert_allclose(B / w, base / base.sum(axis=0))
+
+
+def test_merged_columns_keep_the_objective_of_the_whole():
+    # Y = 0 costs 1/2 ||M||^2, merged or not.
+    data = np.hstack([X, X[:, :5] * 2])
+    B = distinct_rays(as_matrix(data))[1]
+    assert np.linalg.norm(B) == pytest.approx(np.linalg.norm(data))
+
+
+def test_more_columns_than_the_trace_supports_are_found_by_raising_it():
+    clusters = np.repeat(np.eye(4) + 0.01, 5, axis=1) + 1e-3 * RANDOM.uniform(size=(4, 20))
+    columns, _ = choose(as_matrix(clusters), 12, solver="fast-gradient", postprocess="diagonal")
+    assert len(set(columns.tolist())) == 12
+
+
+def test_a_matrix_too_wide_for_its_arrays_is_refused_before_any_work(monkeypatch):
+    monkeypatch.setattr(module, "MOST_COLUMNS", 20)
+    with pytest.raises(ValueError, match=r"too large for n=25 distinct columns .*spa"):
+        fgm(X, 4)
+
+
+def test_trace_and_penalty_exclude_each_other():
+    with pytest.raises(ValueError, match=r"trace=2.0 and penalty=1.0 exclude each other"):
+        fgm(X, 4, trace=2.0, penalty=1.0)

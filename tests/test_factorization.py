@@ -1,0 +1,183 @@
+"""The records: products, errors, transposes, and the way to disk and back."""
+
+from dataclasses import FrozenInstanceError, fields, replace
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cosep import Factorization, Scaling, Selection
+from cosep.factorization import _ARRAYS
+
+RANDOM = np.random.default_rng(1)
+
+
+def make(m=8, n=6, r1=3, r2=2, dtype=np.float64, **parts):
+    return Factorization(
+        RANDOM.uniform(size=(m, r1)).astype(dtype),
+        RANDOM.uniform(size=(r1, r2)).astype(dtype),
+        RANDOM.uniform(size=(r2, n)).astype(dtype),
+        **parts,
+    )
+
+
+FULL = make(
+    selection=Selection(np.array([4, 1, 0]), np.array([2, 5]), gap=1e-5, n_iter=3, history=((0.5, None), (0.25, 1e-5))),
+    row_weights=RANDOM.uniform(size=(8, 3)),
+    col_weights=RANDOM.uniform(size=(2, 6)),
+    row_labels=np.array([0, 1, 2, 0, 1, 2, 0, -1]),
+    col_labels=np.array([0, 1, 0, 1, 0, 1]),
+    row_names=np.array([f"row {i}" for i in range(8)]),
+    col_names=np.array(["a", "b", "c", "d", "e", "naïve"], dtype=object),
+    scaling=Scaling("degree", RANDOM.uniform(size=8), RANDOM.uniform(size=6)),
+    meta={"objective": [0.5, 0.25], "words": {"stop": "english"}},
+)
+
+
+def assert_same(left, right):
+    for name in _ARRAYS:
+        a, b = getattr(left, name), getattr(right, name)
+        assert (a is None) == (b is None), name
+        if a is not None:
+            np.testing.assert_array_equal(np.asarray(a), np.asarray(b), err_msg=name)
+            assert name.endswith("_names") or a.dtype == b.dtype, name
+    assert left.meta == right.meta
+    assert (left.selection is None) == (right.selection is None)
+    if left.selection is not None:
+        for side in ("row_indices", "col_indices"):
+            np.testing.assert_array_equal(getattr(left.selection, side), getattr(right.selection, side))
+        assert [getattr(left.selection, x) for x in ("gap", "n_iter", "history")] == [
+            getattr(right.selection, x) for x in ("gap", "n_iter", "history")
+        ]
+    if left.scaling is not None:
+        assert left.scaling.name == right.scaling.name
+        np.testing.assert_array_equal(left.scaling.rows, right.scaling.rows)
+        np.testing.assert_array_equal(left.scaling.cols, right.scaling.cols)
+
+
+def test_records_are_frozen_and_compare_by_identity():
+    with pytest.raises(FrozenInstanceError):
+        FULL.core = None
+    assert replace(FULL) != FULL
+
+
+def test_saving_knows_every_field():
+    assert {field.name for field in fields(Factorization)} == {*_ARRAYS, "selection", "scaling", "meta"}
+
+
+def test_reconstruct_gives_all_or_some_rows():
+    product = FULL.row_factor @ FULL.core @ FULL.col_factor
+    np.testing.assert_allclose(FULL.reconstruct(), product)
+    np.testing.assert_allclose(FULL.reconstruct(rows=[5, 2]), product[[5, 2]])
+    np.testing.assert_allclose(FULL.reconstruct(rows=slice(1, 4)), product[1:4])
+    nmf = Factorization(FULL.row_factor, None, RANDOM.uniform(size=(3, 6)))
+    np.testing.assert_allclose(nmf.reconstruct(), nmf.row_factor @ nmf.col_factor)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    shape=st.tuples(st.integers(1, 12), st.integers(1, 12), st.integers(1, 4), st.integers(1, 4)),
+    distance=st.sampled_from([0.0, 1e-12, 1e-8, 1e-5, 1e-3, 0.1, 1.0]),
+    scale=st.sampled_from([1e-200, 1e-3, 1.0, 1e200]),
+    form=st.sampled_from([np.asarray, scipy.sparse.csr_array, scipy.sparse.csc_matrix]),
+)
+def test_the_error_without_the_reconstruction_equals_the_direct_one(seed, shape, distance, scale, form):
+    random = np.random.default_rng(seed)
+    m, n, r1, r2 = shape
+    factors = random.uniform(size=(m, r1)), random.uniform(size=(r1, r2)), random.uniform(size=(r2, n))
+    product = factors[0] @ factors[1] @ factors[2]
+    X = product * (1.0 + distance * random.uniform(size=(m, n)))
+    direct = np.linalg.norm(X - product) / np.linalg.norm(X)
+    factorization = Factorization(factors[0], factors[1] * scale, factors[2])
+    assert factorization.relative_error(form(X * scale)) == pytest.approx(direct, abs=1e-10)
+
+
+def test_the_error_of_an_all_zero_matrix_is_zero_or_infinite():
+    zero = np.zeros((2, 2))
+    assert Factorization(np.zeros((2, 1)), None, np.ones((1, 2))).relative_error(zero) == 0.0
+    assert Factorization(np.ones((2, 1)), None, np.ones((1, 2))).relative_error(zero) == np.inf
+
+
+def test_the_transpose_swaps_both_sides_and_is_its_own_inverse():
+    np.testing.assert_allclose(FULL.T.reconstruct(), FULL.reconstruct().T)
+    np.testing.assert_array_equal(FULL.T.row_names, FULL.col_names)
+    np.testing.assert_array_equal(FULL.T.col_weights, FULL.row_weights.T)
+    np.testing.assert_array_equal(FULL.T.selection.row_indices, FULL.selection.col_indices)
+    assert_same(FULL.T.T, FULL)
+
+
+NMF = Factorization(np.ones((2, 1)), None, np.ones((1, 3)))
+NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=5)
+
+
+@pytest.mark.parametrize("factorization", [FULL, make(), make(dtype=np.float32), NMF])
+def test_saving_and_loading_returns_the_same_record(factorization, tmp_path):
+    path = tmp_path / "model.anything"
+    factorization.save(path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["model.anything"]
+    assert_same(Factorization.load(str(path)), factorization)
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    sizes=st.tuples(*[st.integers(1, 5)] * 4),
+    core=st.booleans(),
+    names=st.lists(NAMES, min_size=5, max_size=5),
+    meta=st.dictionaries(st.text(max_size=3), st.none() | st.booleans() | st.integers() | st.text(max_size=3)),
+)
+def test_any_record_survives_the_round_trip(tmp_path_factory, sizes, core, names, meta):
+    m, n, r1, r2 = sizes
+    r2 = r2 if core else r1
+    factorization = Factorization(
+        RANDOM.uniform(size=(m, r1)),
+        RANDOM.uniform(size=(r1, r2)) if core else None,
+        RANDOM.uniform(size=(r2, n)),
+        row_names=np.array(names[:m]),
+        meta=meta,
+    )
+    path = tmp_path_factory.mktemp("models") / "model.npz"
+    factorization.save(path)
+    assert_same(Factorization.load(path), factorization)
+
+
+def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "model.npz"
+    FULL.save(path)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="JSON"):
+        make(meta={"function": print}).save(path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["model.npz"]
+
+
+def test_a_save_that_breaks_off_leaves_no_temporary_file(tmp_path, monkeypatch):
+    def broken(*_args, **_kwargs):
+        msg = "disk full"
+        raise OSError(msg)
+
+    monkeypatch.setattr(np, "savez_compressed", broken)
+    with pytest.raises(OSError, match="disk full"):
+        FULL.save(tmp_path / "model.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"row_factor": np.ones((3, 2)), "core": np.ones((3, 2)), "col_factor": np.ones((2, 4))},
+        {"row_factor": np.ones(3), "core": None, "col_factor": np.ones((3, 4))},
+        {"row_factor": np.ones((3, 2)), "core": None, "col_factor": np.ones((3, 4))},
+    ],
+)
+def test_factors_that_do_not_multiply_are_refused(parts):
+    with pytest.raises(ValueError, match="product exists"):
+        Factorization(**parts)
+
+
+@pytest.mark.parametrize("name", ["row_weights", "row_labels", "row_names", "col_weights", "col_labels", "col_names"])
+def test_parts_that_do_not_fit_the_factors_are_refused(name):
+    with pytest.raises(ValueError, match=f"{name} has shape"):
+        make(**{name: np.ones((11, 11))})

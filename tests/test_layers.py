@@ -1,0 +1,66 @@
+"""The direction of imports: a file may import only from files that stand before it in this list."""
+
+import ast
+from pathlib import Path
+
+import cosep
+
+ORDER = [
+    "kernels/__init__",
+    "kernels/compile",
+    "kernels/projections",
+    "kernels/quadratic",
+    "matrix/__init__",
+    "matrix/local",
+    "matrix/checks",
+    "factorization",
+    "scaling",
+    "mixing",
+    "metrics",
+    "select/spa",
+    "select/selfdict",
+    "select/fgm",
+    "select/both_sides",
+    "select/cosfgm",
+    "select/__init__",
+    "datasets/synthetic",
+    "datasets/__init__",
+    "__init__",
+]
+SOURCE = Path(cosep.__file__).parent
+
+
+def imported_files(path):
+    """Return the files of the package that ``path`` imports, at any depth of its code."""
+    modules = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            modules |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    names = {module.removeprefix("cosep").lstrip(".").replace(".", "/") for module in modules if is_ours(module)}
+    return {name for name in names if (SOURCE / f"{name}.py").exists()} | {
+        f"{name}/__init__".lstrip("/") for name in names if (SOURCE / name / "__init__.py").exists()
+    }
+
+
+def is_ours(module):
+    return module is not None and module.split(".")[0] == "cosep"
+
+
+def test_every_file_stands_in_the_list():
+    files = {str(path.relative_to(SOURCE).with_suffix("")) for path in SOURCE.rglob("*.py")}
+    assert files == set(ORDER)
+
+
+def test_files_import_only_from_earlier_ones():
+    for position, name in enumerate(ORDER):
+        later = imported_files(SOURCE / f"{name}.py") - set(ORDER[:position])
+        # A package's own folder is named by every import from inside it; it carries no code.
+        assert later <= {"__init__"}, f"{name} imports {sorted(later)}, which come later"
+
+
+def test_kernels_know_nothing_else_of_the_package():
+    for name in ORDER:
+        if name.startswith("kernels/"):
+            assert all(other.startswith("kernels/") for other in imported_files(SOURCE / f"{name}.py"))
