@@ -17,6 +17,7 @@ ORDER = [
     "scaling",
     "mixing",
     "metrics",
+    "select/pool",
     "select/spa",
     "select/selfdict",
     "select/fgm",

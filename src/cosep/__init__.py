@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from cosep.select.both_sides import both_sides
     from cosep.select.cosfgm import cosfgm
     from cosep.select.fgm import fgm
+    from cosep.select.pool import Pool
     from cosep.select.spa import spa
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Factorization": "cosep.factorization",
+    "Pool": "cosep.select.pool",
     "Scaling": "cosep.factorization",
     "Selection": "cosep.factorization",
     "both_sides": "cosep.select.both_sides",
@@ -37,6 +39,7 @@ _MODULES = ("datasets", "metrics")
 
 __all__ = [
     "Factorization",
+    "Pool",
     "Scaling",
     "Selection",
     "__version__",

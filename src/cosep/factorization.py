@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 from cosep.matrix.checks import SAFE_EXPONENT, as_matrix
 from cosep.matrix.local import Array, Indices, LocalMatrix
+
+# What a long computation reports: stage, step, most steps, relative error (nan where it is not known yet).
+Callback = Callable[[str, int, int, float], None]
 
 FORMAT = "cosep-factorization"
 FORMAT_VERSION = 1

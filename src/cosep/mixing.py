@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cosep.factorization import Factorization, Selection
+from cosep.factorization import Callback, Factorization, Selection
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent
 from cosep.matrix.checks import as_matrix, check_count, check_indices, check_number
 from cosep.matrix.local import Array, Indices, LocalMatrix
@@ -21,7 +21,14 @@ INNER_TOL = 1e-4
 INNER_SWEEPS = 100
 
 
-def mix(X: Any, selection: Selection, *, max_iter: int = 100, tol: float = 1e-5) -> Factorization:
+def mix(
+    X: Any,
+    selection: Selection,
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-5,
+    callback: Callback | None = None,
+) -> Factorization:
     """Find the nonnegative factors that explain X by its selected rows, columns, or both.
 
     Both sides: ``min ||X - P1 S P2||_F`` over ``P1, P2 >= 0`` with the core ``S = X(rows, cols)`` fixed
@@ -39,12 +46,14 @@ def mix(X: Any, selection: Selection, *, max_iter: int = 100, tol: float = 1e-5)
         Alternations at the most.
     tol : float
         Stop when an alternation lowers the squared error by less than ``tol`` times the squared norm of X.
+    callback : callable, optional
+        Called as ``callback("mix", alternation, max_iter, relative error)`` after each alternation.
 
     Returns
     -------
     Factorization
         ``meta["objective"]`` holds ``1/2 ||X - P1 S P2||^2 / ||X||^2`` at the start and after each alternation; it
-        never rises.
+        never rises. ``row_factor`` is the exact minimiser for the final ``core @ col_factor``.
 
     Examples
     --------
@@ -59,7 +68,7 @@ def mix(X: Any, selection: Selection, *, max_iter: int = 100, tol: float = 1e-5)
     tol = check_number(tol, "tol", 0.0)
     rows, cols = _check_selection(selection, M.shape)
     if rows is not None and cols is not None:
-        return _coseparable(M, selection, rows, cols, max_iter=max_iter, tol=tol)
+        return _coseparable(M, selection, rows, cols, max_iter=max_iter, tol=tol, callback=callback)
     if rows is not None:
         return _separable(M.T, selection.T, rows).T
     if cols is not None:
@@ -70,10 +79,12 @@ def mix(X: Any, selection: Selection, *, max_iter: int = 100, tol: float = 1e-5)
 
 def column_weights(M: LocalMatrix, cols: Indices) -> Array:
     """Solve ``min_V ||M - M(:,cols) V||_F`` over ``V >= 0`` exactly: every column as a mix of the selected ones."""
-    A = M.take(cols=cols)
-    start = np.zeros((M.shape[1], len(cols)))
-    start[cols] = np.eye(len(cols))
-    return _nonnegative(A, M.cross(A), start, exact=True).T
+    return coefficients(M.T, M.take(cols=cols).T).T
+
+
+def coefficients(M: LocalMatrix, H: Array) -> Array:
+    """Solve ``min_U ||M - U H||_F`` over ``U >= 0`` exactly, each row on its own."""
+    return _nonnegative(H.T, M.dot(H.T), np.zeros((M.shape[0], len(H))), exact=True)
 
 
 def factor_labels(factor: Array, strengths: Array) -> Indices:
@@ -100,22 +111,32 @@ def _separable(M: LocalMatrix, selection: Selection, cols: Indices) -> Factoriza
 
 
 def _coseparable(
-    M: LocalMatrix, selection: Selection, rows: Indices, cols: Indices, *, max_iter: int, tol: float
+    M: LocalMatrix,
+    selection: Selection,
+    rows: Indices,
+    cols: Indices,
+    *,
+    max_iter: int,
+    tol: float,
+    callback: Callback | None,
 ) -> Factorization:
     S = M.take(rows, cols)
     row_weights, col_weights = column_weights(M.T, rows).T, column_weights(M, cols)
     P1, P2 = row_weights, col_weights
     total = max(M.squared_norm(), np.finfo(np.float64).tiny)
     objective = [_objective(total, P1 @ S, M.cross(P1 @ S), P2.T)]
-    for _ in range(max_iter):
+    for step in range(1, max_iter + 1):
         W = P1 @ S
         P2 = _nonnegative(W, M.cross(W), P2.T).T
         H = S @ P2
         target = M.dot(H.T)
         P1 = _nonnegative(H.T, target, P1)
         objective.append(_objective(total, H.T, target, P1))
+        if callback is not None:
+            callback("mix", step, max_iter, float(np.sqrt(max(2.0 * objective[-1], 0.0))))
         if objective[-2] - objective[-1] <= 0.5 * tol:
             break
+    P1 = coefficients(M, S @ P2)
     return Factorization(
         row_factor=P1.astype(M.dtype),
         core=np.ldexp(S, M.exponent).astype(M.dtype),

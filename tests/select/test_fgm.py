@@ -45,12 +45,12 @@ def test_the_start_stays_below_the_largest_penalty():
     rank_one = np.outer(RANDOM.uniform(size=6), RANDOM.uniform(size=5)) + 1e-9 * RANDOM.uniform(size=(6, 5))
     for block in (X, rank_one, RANDOM.uniform(size=(3, 40))):
         w = block.sum(axis=0)
-        assert 0 < starting_penalty(block, w, 2) < largest_penalty(block, w)
+        assert 0 < starting_penalty(block, w, np.ones(len(w)), 2) < largest_penalty(block, w)
 
 
 def test_the_start_follows_the_scale_of_the_data():
-    w = X.sum(axis=0)
-    assert starting_penalty(1e3 * X, 1e3 * w, 4) == pytest.approx(1e6 * starting_penalty(X, w, 4))
+    w, p = X.sum(axis=0), np.ones(X.shape[1])
+    assert starting_penalty(1e3 * X, 1e3 * w, p, 4) == pytest.approx(1e6 * starting_penalty(X, w, p, 4))
 
 
 def test_one_ray_has_one_leader_the_longest_then_the_first():
@@ -58,16 +58,25 @@ def test_one_ray_has_one_leader_the_longest_then_the_first():
     data = np.column_stack(
         [base[:, 0], 3 * base[:, 0], np.zeros(5), base[:, 1], base[:, 1], 3 * base[:, 0], base[:, 2]]
     )
-    leaders, B, w = distinct_rays(as_matrix(data))
+    leaders, B, w, p = distinct_rays(as_matrix(data), np.ones(7))
+    assert p.tolist() == [1, 1, 1]
     assert leaders.tolist() == [1, 3, 6]
     np.testing.assert_allclose(w**2, [19 * base[:, 0].sum() ** 2, 2 * base[:, 1].sum() ** 2, base[:, 2].sum() ** 2])
     np.testing.assert_allclose(B / w, base / base.sum(axis=0))
 
 
+def test_a_ray_is_led_by_the_column_that_must_be_chosen_or_else_by_one_that_may_be():
+    base = RANDOM.uniform(size=(5, 2))
+    data = np.column_stack([base[:, 0], 3 * base[:, 0], base[:, 1], 3 * base[:, 1]])
+    leaders, _, _, p = distinct_rays(as_matrix(data), np.array([0.0, 1.0, 1.0, np.inf]))
+    assert leaders.tolist() == [0, 2]
+    assert p.tolist() == [0, 1]
+
+
 def test_merged_columns_keep_the_objective_of_the_whole():
     # Y = 0 costs 1/2 ||M||^2, merged or not.
     data = np.hstack([X, X[:, :5] * 2])
-    B = distinct_rays(as_matrix(data))[1]
+    B = distinct_rays(as_matrix(data), np.ones(data.shape[1]))[1]
     assert np.linalg.norm(B) == pytest.approx(np.linalg.norm(data))
 
 

@@ -5,9 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from cosep import make_coseparable, spa
-from cosep.matrix.checks import as_matrix
-from cosep.select.spa import pursue
+from cosep import Pool, make_coseparable, spa
 
 RANDOM = np.random.default_rng(7)
 
@@ -63,6 +61,6 @@ def test_it_stops_when_nothing_is_left_and_goes_on_when_asked():
 
 def test_columns_to_include_come_first_and_count():
     X = RANDOM.uniform(size=(12, 30))
-    chosen, _ = pursue(as_matrix(X), 4, include=(9, 2))
+    chosen = spa(X, 4, pool=Pool(include=[9, 2])).col_indices
     assert chosen[:2].tolist() == [9, 2]
     assert len(set(chosen.tolist())) == 4

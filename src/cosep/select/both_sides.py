@@ -4,15 +4,19 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from cosep.factorization import Selection
+import numpy as np
+
+from cosep.factorization import Callback, Selection
 from cosep.matrix.checks import as_matrix, check_count
 from cosep.matrix.local import Indices, LocalMatrix
+from cosep.select.pool import Pool
 
 
 def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
     """Return ``(X, n_rows, n_cols) -> Selection``: the selector on the transpose of X, and on X, independently.
 
-    ``both_sides(spa)`` is SPA+ of Pan and Ng (2023). Further arguments go to the selector.
+    ``both_sides(spa)`` is SPA+ of Pan and Ng (2023). A ``row_pool``, a ``col_pool`` and further options go to the
+    selector; a ``callback`` is called as ``callback("select", step, 2, nan)`` after each side.
 
     Examples
     --------
@@ -26,10 +30,24 @@ def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
         msg = f"selector={selector!r} must be a function (X, r) -> Selection, such as cosep.spa."
         raise ValueError(msg)
 
-    def select(X: Any, n_rows: int, n_cols: int, **options: Any) -> Selection:
+    def select(
+        X: Any,
+        n_rows: int,
+        n_cols: int,
+        *,
+        row_pool: Pool | None = None,
+        col_pool: Pool | None = None,
+        callback: Callback | None = None,
+        **options: Any,
+    ) -> Selection:
         M = as_matrix(X)
         n_rows, n_cols = check_sizes(M, n_rows, n_cols)
-        by_rows, by_cols = selector(M.T, n_rows, **options), selector(M, n_cols, **options)
+        by_rows = selector(M.T, n_rows, **_with_pool(options, row_pool))
+        if callback is not None:
+            callback("select", 1, 2, np.nan)
+        by_cols = selector(M, n_cols, **_with_pool(options, col_pool))
+        if callback is not None:
+            callback("select", 2, 2, np.nan)
         gaps = [side.gap for side in (by_rows, by_cols) if side.gap is not None]
         warn_if_degenerate(M, by_rows.col_indices, by_cols.col_indices)
         return Selection(
@@ -41,6 +59,11 @@ def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
         )
 
     return select
+
+
+def _with_pool(options: dict[str, Any], pool: Pool | None) -> dict[str, Any]:
+    """Return the options, with the pool if there is one: a selector of one's own need not know about pools."""
+    return options if pool is None else {**options, "pool": pool}
 
 
 def check_sizes(M: LocalMatrix, n_rows: Any, n_cols: Any) -> tuple[int, int]:

@@ -8,12 +8,13 @@ M : data; K1, K2 : the chosen rows and columns
 from dataclasses import replace
 from typing import Any
 
-from cosep.factorization import Selection
+from cosep.factorization import Callback, Selection
 from cosep.matrix.checks import as_matrix, check_choice, check_count
 from cosep.matrix.local import Indices, LocalMatrix
 from cosep.mixing import mix
 from cosep.select.both_sides import check_sizes, warn_if_degenerate
 from cosep.select.fgm import POSTPROCESSES, SOLVERS, choose
+from cosep.select.pool import Pool, Positions, check_pool
 from cosep.select.spa import pursue, warn_if_fewer
 
 Pick = tuple[Indices, float | None]
@@ -31,6 +32,9 @@ def cosfgm(
     start: str = "spa",
     postprocess: str = "diagonal",
     max_iter: int = 100,
+    row_pool: Pool | None = None,
+    col_pool: Pool | None = None,
+    callback: Callback | None = None,
 ) -> Selection:
     """Choose rows and columns by turns: ``K1 = FGM(X(:,K2)')``, then ``K2 = FGM(X(K1,:))``, until they repeat.
 
@@ -50,6 +54,10 @@ def cosfgm(
         The first pair: by `spa` on each side, or by `fgm` on each side, as published.
     max_iter : int
         Alternations at the most.
+    row_pool, col_pool : Pool, optional
+        Which rows and columns may be chosen, and which must be.
+    callback : callable, optional
+        Called as ``callback("select", alternation, max_iter, relative error)`` after the start and each alternation.
 
     Returns
     -------
@@ -72,30 +80,38 @@ def cosfgm(
     check_choice(solver, "solver", SOLVERS)
     check_choice(postprocess, "postprocess", POSTPROCESSES)
     check_choice(start, "start", ("spa", "independent"))
+    of_rows = check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows")
+    of_cols = check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")
 
-    def pick(block: LocalMatrix, r: int) -> Pick:
-        columns, solution = choose(block, r, solver=solver, postprocess=postprocess)
+    def pick(block: LocalMatrix, r: int, positions: Positions) -> Pick:
+        columns, solution = choose(block, r, solver=solver, postprocess=postprocess, positions=positions)
         return columns, solution.relative_gap
 
     first = pick if start == "independent" else _pick_by_spa
-    (rows, row_gap), (cols, col_gap) = first(M.T, n_rows), first(M, n_cols)
+    (rows, row_gap), (cols, col_gap) = first(M.T, n_rows, of_rows), first(M, n_cols, of_cols)
     best, least = Selection(rows, cols), float("inf")
     seen: set[tuple[frozenset[int], frozenset[int]]] = set()
     history: list[tuple[float, float | None]] = []
-    while (pair := (frozenset(rows.tolist()), frozenset(cols.tolist()))) not in seen and len(history) <= max_iter:
+    n_iter = 0
+    while (pair := (frozenset(rows.tolist()), frozenset(cols.tolist()))) not in seen:
         seen.add(pair)
         gap = None if row_gap is None or col_gap is None else max(row_gap, col_gap)
         error = mix(M, Selection(rows, cols), max_iter=JUDGING).relative_error(M)
+        if callback is not None:
+            callback("select", n_iter, max_iter, error)
         history.append((error, gap))
         if error < least:
             best, least = Selection(rows, cols, gap), error
-        rows, row_gap = pick(LocalMatrix(M.take(cols=cols).T), n_rows)
-        cols, col_gap = pick(LocalMatrix(M.take(rows=rows)), n_cols)
+        if n_iter == max_iter:
+            break
+        n_iter += 1
+        rows, row_gap = pick(LocalMatrix(M.take(cols=cols).T), n_rows, of_rows)
+        cols, col_gap = pick(LocalMatrix(M.take(rows=rows)), n_cols, of_cols)
     warn_if_fewer(best.row_indices, n_rows, "rows")
     warn_if_fewer(best.col_indices, n_cols, "columns")
     warn_if_degenerate(M, best.row_indices, best.col_indices)
-    return replace(best, n_iter=len(history) - 1, history=tuple(history))
+    return replace(best, n_iter=n_iter, history=tuple(history))
 
 
-def _pick_by_spa(block: LocalMatrix, r: int) -> Pick:
-    return pursue(block, r)[0], None
+def _pick_by_spa(block: LocalMatrix, r: int, positions: Positions) -> Pick:
+    return pursue(block, r, positions=positions)[0], None

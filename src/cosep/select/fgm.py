@@ -3,11 +3,12 @@
 Notation
 --------
 B : dense block with the Gram matrix of X, proportional columns merged
-w : l1 norms of its columns
+w : l1 norms of its columns; p : their prices (0 given, 1 to be chosen, infinity not to be chosen)
 K : the chosen columns
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from cosep.factorization import Selection
 from cosep.matrix.checks import as_matrix, check_choice, check_count, check_number
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import column_weights
+from cosep.select.pool import Pool, Positions, check_pool
 from cosep.select.selfdict import SelfDictionary, largest_penalty, solve_fast_gradient
 from cosep.select.spa import SAME, pursue, warn_if_fewer
 
@@ -35,6 +37,7 @@ def fgm(
     penalty: float | None = None,
     tol: float = 1e-4,
     max_iter: int = 1000,
+    pool: Pool | None = None,
 ) -> Selection:
     """Choose ``r`` columns by the convex model ``min 1/2 ||X - X Y||_F^2 + lambda trace(Y)`` over Omega.
 
@@ -59,6 +62,9 @@ def fgm(
         Relative duality gap to stop at.
     max_iter : int
         Iterations at the most.
+    pool : Pool, optional
+        Which columns may be chosen, and which must be: those come first, cost nothing in the model and do not count in
+        the trace.
 
     Returns
     -------
@@ -95,6 +101,7 @@ def fgm(
         penalty=penalty,
         tol=check_number(tol, "tol", 0.0),
         max_iter=check_count(max_iter, "max_iter", 2**31, "its largest value"),
+        positions=check_pool(pool, r, M.shape[1]),
     )
     warn_if_fewer(columns, r, "columns")
     return Selection(None, columns, solution.relative_gap, solution.n_iter, solution.history)
@@ -110,75 +117,92 @@ def choose(
     penalty: float | None = None,
     tol: float = 1e-4,
     max_iter: int = 1000,
+    positions: Positions | None = None,
 ) -> tuple[Indices, SelfDictionary]:
     """Return at most r columns of a checked matrix, best first, and the solution that they were read off."""
-    leaders, B, w = distinct_rays(M)
+    positions = check_pool(None, r, M.shape[1]) if positions is None else positions
+    leaders, B, w, p = distinct_rays(M, positions.price)
     if len(leaders) > MOST_COLUMNS:
         msg = (
             f"solver={solver!r} stores n x n arrays, too large for n={len(leaders)} distinct columns (at most "
             f"{MOST_COLUMNS}); select from fewer columns, or with spa."
         )
         raise ValueError(msg)
-    wanted = min(r, len(leaders))
-    target = None if penalty is not None else trace if trace is not None else min(r / 2 + 1, wanted)
-    lam = penalty if penalty is not None else starting_penalty(B, w, wanted)
-    solution = SOLVERS[solver](B, w, penalty=lam, trace=target, tol=tol, max_iter=max_iter)
-    while trace is None and target is not None and target < wanted and len(solution.active) < wanted:
+    # Included columns come first; of the rest as many as are wanted, and as there are rays to choose from.
+    wanted = min(r - len(positions.include), int((p == 1).sum()))
+    target = None if penalty is not None else trace if trace is not None else min(wanted / 2 + 1, max(wanted, 1))
+    lam = penalty if penalty is not None else starting_penalty(B, w, p, wanted)
+    solve = partial(SOLVERS[solver], B, w, p=p, tol=tol, max_iter=max_iter)
+    solution = solve(penalty=lam, trace=target)
+    while trace is None and target is not None and target < wanted and len(_bought(solution, p)) < wanted:
         target = min(target + max(1.0, (wanted - target) / 4), wanted)
-        solution = SOLVERS[solver](B, w, penalty=solution.penalty, trace=target, tol=tol, max_iter=max_iter)
-    order = POSTPROCESSES[postprocess](solution, wanted)
+        solution = solve(penalty=solution.penalty, trace=target)
+    order = POSTPROCESSES[postprocess](solution, p, wanted)
     if len(order) < wanted:
-        order = pursue(LocalMatrix(B), wanted, include=order)[0]
-    return leaders[order], solution
+        rays = Positions(np.isfinite(p), np.concatenate([np.flatnonzero(p == 0), order]))
+        order = pursue(LocalMatrix(B), len(rays.include) + wanted - len(order), positions=rays)[0]
+        order = order[p[order] == 1]
+    return np.concatenate([positions.include, leaders[order]]), solution
 
 
-def distinct_rays(M: LocalMatrix) -> tuple[Indices, Array, Array]:
-    """Return one index for each ray among the nonzero columns, and a block B and its weights w with one column a ray.
+def distinct_rays(M: LocalMatrix, price: Array) -> tuple[Indices, Array, Array, Array]:
+    """Return one index for each ray among the nonzero columns, a block B with one column a ray, its weights and prices.
 
     Proportional columns ask for the same answer, so that of a group weighs as much as all of them: its squared norm
-    is the sum of theirs. The longest stands for the group; among equally long ones the first.
+    is the sum of theirs. The cheapest stands for the group, of those the longest, of those the first.
     """
     sums = M.sums()
     nonzero = np.flatnonzero(sums > 0)
     if nonzero.size == 0:
         msg = "X has no nonzero entry, so there is nothing to select; pass data with at least one positive entry."
         raise ValueError(msg)
-    B, w = M.gram_root()[:, nonzero], sums[nonzero]
+    B, w, p = M.gram_root()[:, nonzero], sums[nonzero], price[nonzero]
     rays = np.round(B / np.linalg.norm(B, axis=0), 9) + 0.0
     group = np.unique(rays, axis=1, return_inverse=True)[1].ravel()
+    cheapest = np.full(group.max() + 1, np.inf)
+    np.minimum.at(cheapest, group, p)
     longest = np.zeros(group.max() + 1)
-    np.maximum.at(longest, group, w)
-    candidates = np.flatnonzero(w >= (1.0 - SAME) * longest[group])
+    np.maximum.at(longest, group, np.where(p == cheapest[group], w, 0.0))
+    candidates = np.flatnonzero((p == cheapest[group]) & (w >= (1.0 - SAME) * longest[group]))
     leaders = np.sort(candidates[np.unique(group[candidates], return_index=True)[1]])
     together = np.sqrt(np.bincount(group, w**2))[group[leaders]]
-    return nonzero[leaders], B[:, leaders] * (together / w[leaders]), together
+    return nonzero[leaders], B[:, leaders] * (together / w[leaders]), together, p[leaders]
 
 
-def starting_penalty(B: Array, w: Array, r: int) -> float:
-    """Return ``||B - B(:,K) H||^2 / r`` with K from SPA, kept between 1e-3 ||B||^2 / r and half of lambda_max.
+def starting_penalty(B: Array, w: Array, p: Array, r: int) -> float:
+    """Return ``(||B - B(:,K) H||^2 + 1e-3 ||B||^2) / r`` with K from SPA, but at most half of lambda_max.
 
     At lambda_max and above Y would stay zero for ever.
     """
     M = LocalMatrix(B)
-    K = pursue(M, r)[0]
+    given = np.flatnonzero(p == 0)
+    K = pursue(M, len(given) + r, positions=Positions(np.isfinite(p), given))[0]
     squared = float(np.linalg.norm(B - B[:, K] @ column_weights(M, K)) ** 2)
-    return min((squared + 1e-3 * M.squared_norm()) / r, largest_penalty(B, w) / 2)
+    return min((squared + 1e-3 * M.squared_norm()) / max(r, 1), largest_penalty(B, w) / 2)
 
 
-def largest_diagonals(solution: SelfDictionary, r: int) -> Indices:
+def _bought(solution: SelfDictionary, p: Array) -> Indices:
+    """Return the columns that Y uses and that were not given."""
+    return solution.active[p[solution.active] > 0]
+
+
+def largest_diagonals(solution: SelfDictionary, p: Array, r: int) -> Indices:
     """Return the r columns with the largest positive ``Y(t,t)``."""
-    order = np.argsort(-solution.diagonal, kind="stable")[:r]
+    bought = _bought(solution, p)
+    order = bought[np.argsort(-solution.diagonal[bought], kind="stable")[:r]]
     return order[solution.diagonal[order] > 0]
 
 
-def spa_of_transpose(solution: SelfDictionary, r: int) -> Indices:
+def spa_of_transpose(solution: SelfDictionary, p: Array, r: int) -> Indices:
     """Return the r columns whose rows of Y SPA picks."""
-    if len(solution.active) == 0:
-        return solution.active
-    return solution.active[pursue(LocalMatrix(solution.rows.T), min(r, len(solution.active)), normalize=False)[0]]
+    bought = _bought(solution, p)
+    if len(bought) == 0:
+        return bought
+    rows = solution.rows[p[solution.active] > 0]
+    return bought[pursue(LocalMatrix(rows.T), min(r, len(bought)), normalize=False)[0]]
 
 
-POSTPROCESSES: dict[str, Callable[[SelfDictionary, int], Indices]] = {
+POSTPROCESSES: dict[str, Callable[[SelfDictionary, Array, int], Indices]] = {
     "diagonal": largest_diagonals,
     "spa": spa_of_transpose,
 }

@@ -1,6 +1,7 @@
 """A thin dense block enters; the minimiser of the convex self-dictionary model, with its duality gap, leaves.
 
-    min_Y  F(Y) = 1/2 ||B - B Y||_F^2 + lambda trace(Y)   over   Y >= 0, Y(t,t) <= 1, w_t Y(t,l) <= w_l Y(t,t)
+    min_Y  F(Y) = 1/2 ||B - B Y||_F^2 + lambda sum_t p_t Y(t,t)
+    over   Y >= 0, Y(t,t) <= 1, w_t Y(t,l) <= w_l Y(t,t)
 
 Row t of Y tells how much of each column is explained by column t; a penalised trace leaves few rows. Only the diagonal
 is bounded by one, as in Gillis and Luce (doi:10.1109/TIP.2017.2753400); Pan and Ng (2023), (4.5), print the bound for
@@ -10,6 +11,7 @@ Notation
 --------
 B : dense block with the Gram matrix of the data; R = B - B Y
 w : l1 norms of the data's columns
+p : prices, 1 as published; 0 for a column that is given, infinity for one that must not be used
 lam : penalty lambda
 score_t : ``(B_t'R)_t + sum_{l != t} (w_l / w_t) max(0, (B_t'R)_l)``, what freeing row t of Y would earn
 """
@@ -72,20 +74,22 @@ def largest_penalty(B: Array, w: Array) -> float:
     return float(scores(B, B, w).max())
 
 
-def duality_gap(B: Array, w: Array, Y: Array, lam: float) -> tuple[float, float]:
+def duality_gap(B: Array, w: Array, Y: Array, lam: float, p: Array | None = None) -> tuple[float, float]:
     """Return F(Y) and F(Y) minus a dual value, for a feasible Y.
 
     Any multiple ``th R`` of the residual gives the dual value
-    ``th <B, R> - th^2/2 ||R||^2 - sum_t max(0, th score_t - lam)``; the better of ``th = 1`` and of the best th for
-    which the sum vanishes is taken.
+    ``th <B, R> - th^2/2 ||R||^2 - sum_t max(0, th score_t - lam p_t)``; the better of ``th = 1`` and of the best th
+    for which the sum vanishes is taken.
     """
+    usable = np.ones(len(w), dtype=bool) if p is None else np.isfinite(p)
+    cost = lam * (np.ones(len(w)) if p is None else p)[usable]
     R = B - _product(B, Y)
-    s = scores(B, R, w)
+    s = scores(B, R, w)[usable]
     br, rr = float(np.vdot(B, R)), float(np.vdot(R, R))
-    objective = 0.5 * rr + lam * float(np.trace(Y))
-    plain = br - 0.5 * rr - float(np.maximum(s - lam, 0.0).sum())
-    top = float(s.max())
-    th = min(max(br, 0.0) / rr if rr > 0 else 0.0, lam / top if top > 0 else np.inf)
+    objective = 0.5 * rr + float(cost @ np.diagonal(Y)[usable])
+    plain = br - 0.5 * rr - float(np.maximum(s - cost, 0.0).sum())
+    largest = float((cost[s > 0] / s[s > 0]).min(initial=np.inf))
+    th = min(max(br, 0.0) / rr if rr > 0 else 0.0, largest)
     return objective, objective - max(plain, th * br - 0.5 * th * th * rr)
 
 
@@ -95,7 +99,7 @@ def solve_fast_gradient(
     *,
     penalty: float,
     trace: float | None = None,
-    start: Array | None = None,
+    p: Array | None = None,
     tol: float = 1e-4,
     max_iter: int = 1000,
 ) -> SelfDictionary:
@@ -105,25 +109,27 @@ def solve_fast_gradient(
     ``L = sigma_max(B)^2``, momentum from ``alpha = 0.05``, restart when F rises. At every restart, and when none has
     come for 20 iterations, lambda grows or shrinks by a tenth, a share that is halved whenever the direction turns.
     ``trace=None`` keeps the penalty. Ends on a relative gap of ``tol``, once lambda has settled, or on ``max_iter``.
+    Columns that are given (p = 0) do not count in the trace.
     """
     n = B.shape[1]
+    p = np.ones(n) if p is None else p
+    counted = np.where(np.isfinite(p), p, 0.0)
     L = max(float(np.linalg.norm(B, 2)) ** 2, np.finfo(np.float64).tiny)
     lam = penalty
     share, direction = 0.1, 0
-    Y = np.zeros((n, n)) if start is None else start
-    BY = _product(B, Y)
+    Y, BY = np.zeros((n, n)), np.zeros_like(B)
     Z, BZ = Y, BY
     alpha, last, since = ALPHA, np.inf, 0
     history: list[tuple[float, float, float]] = []
     floor = 1e-12 * float(np.vdot(B, B))
     for n_iter in range(1, max_iter + 1):
         step = B.T @ (B - BZ)
-        step.flat[:: n + 1] -= lam
+        step.flat[:: n + 1] -= np.where(counted == p, lam * counted, np.inf)
         step *= 1.0 / L
         step += Z
         ahead = project_dictionary(step, w)
         B_ahead = _product(B, ahead)
-        size = float(np.trace(ahead))
+        size = float(counted @ np.diagonal(ahead))
         misfit = 0.5 * float(np.linalg.norm(B - B_ahead)) ** 2
         value = misfit + lam * size
         history.append((value, size, lam))
@@ -140,10 +146,10 @@ def solve_fast_gradient(
         Z, BZ = ahead + beta * (ahead - Y), B_ahead + beta * (B_ahead - BY)
         Y, BY, last, alpha = ahead, B_ahead, value, ALPHA if restart else following
         if n_iter % 50 == 0 and (trace is None or share < 1e-2):
-            objective, gap = duality_gap(B, w, Y, lam)
+            objective, gap = duality_gap(B, w, Y, lam, p)
             if gap <= tol * max(objective, floor):
                 break
-    objective, gap = duality_gap(B, w, Y, lam)
+    objective, gap = duality_gap(B, w, Y, lam, p)
     active = np.flatnonzero(Y.any(axis=1))
     return SelfDictionary(
         active,

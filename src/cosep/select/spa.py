@@ -15,12 +15,13 @@ from cosep.factorization import Selection
 from cosep.matrix.checks import as_matrix, check_count, check_number
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.scaling import column_factors
+from cosep.select.pool import Pool, Positions, check_pool
 
 # Residual norms this close are a tie; so are original norms this close.
 TIE, SAME = 1e-6, 1e-9
 
 
-def spa(X: Any, r: int, *, normalize: bool = True, tol: float = 1e-9) -> Selection:
+def spa(X: Any, r: int, *, normalize: bool = True, tol: float = 1e-9, pool: Pool | None = None) -> Selection:
     """Choose ``r`` columns, each time ``argmax_j ||m_j - projection on the span of those chosen||``.
 
     Araujo et al., Chemom. Intell. Lab. Syst. 57, 65-73, 2001; Gillis and Vavasis, doi:10.1109/TPAMI.2013.226.
@@ -36,6 +37,8 @@ def spa(X: Any, r: int, *, normalize: bool = True, tol: float = 1e-9) -> Selecti
     tol : float
         Stop, with a warning and fewer than r columns, when the largest squared residual over the largest squared
         norm falls to this: the columns chosen explain everything. ``tol=0`` goes on as long as rounding allows.
+    pool : Pool, optional
+        Which columns may be chosen, and which must be; these come first.
 
     Returns
     -------
@@ -57,20 +60,16 @@ def spa(X: Any, r: int, *, normalize: bool = True, tol: float = 1e-9) -> Selecti
     M = as_matrix(X)
     r = check_count(r, "r", M.shape[1], "n_features")
     tol = check_number(tol, "tol", 0.0, 1.0)
-    chosen, residuals = pursue(M, r, normalize=normalize, tol=tol)
+    positions = check_pool(pool, r, M.shape[1])
+    chosen, residuals = pursue(M, r, normalize=normalize, tol=tol, positions=positions)
     warn_if_fewer(chosen, r, "columns")
     return Selection(None, chosen, n_iter=len(chosen), history=tuple(residuals))
 
 
 def pursue(
-    M: LocalMatrix,
-    r: int,
-    *,
-    normalize: bool = True,
-    tol: float = 1e-9,
-    include: Indices | tuple[int, ...] = (),
+    M: LocalMatrix, r: int, *, normalize: bool = True, tol: float = 1e-9, positions: Positions | None = None
 ) -> tuple[Indices, list[float]]:
-    """Run the projections until r columns are chosen, after taking those of ``include`` first."""
+    """Run the projections until r columns are chosen, those that must be included first."""
     m, n = M.shape
     weights = column_factors(M)[1] if normalize else np.ones(n)
     original = M.squared_norms()
@@ -79,17 +78,21 @@ def pursue(
     if largest == 0:
         msg = "X has no nonzero entry, so there is nothing to select; pass data with at least one positive entry."
         raise ValueError(msg)
+    include: list[int] = []
+    if positions is not None:
+        norms[~positions.allowed] = 0.0
+        include = positions.include.tolist()
     basis = np.zeros((m, 0))
     chosen: list[int] = []
     residuals: list[float] = []
-    forced = [int(j) for j in include]
     while len(chosen) < r:
-        j = forced.pop(0) if forced else _argmax(norms, original)
+        must = len(chosen) < len(include)
+        j = include[len(chosen)] if must else _argmax(norms, original)
         column = M.take(cols=np.array([j]))[:, 0] * weights[j]
         u = _orthogonal(column, basis)
         length = float(np.linalg.norm(u))
         spent = length <= 1e-14 * float(np.linalg.norm(column)) or length**2 <= tol * largest
-        if spent and j not in include:
+        if spent and not must:
             break
         chosen.append(j)
         residuals.append(length / float(np.sqrt(largest)))
