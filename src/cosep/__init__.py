@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cosep import datasets, metrics
     from cosep.datasets.synthetic import make_coseparable
-    from cosep.factorization import Factorization, Scaling, Selection
+    from cosep.estimators import CoSeparableNMF, SeparableNMF
+    from cosep.factorization import Factorization, Scaling, Selection, SelectionWarning
     from cosep.metrics import clustering_accuracy, index_accuracy, relative_approximation
     from cosep.mixing import mix
     from cosep.select.both_sides import both_sides
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "CoSeparableNMF": "cosep.estimators",
     "Factorization": "cosep.factorization",
     "Pool": "cosep.select.pool",
     "Scaling": "cosep.factorization",
     "Selection": "cosep.factorization",
+    "SelectionWarning": "cosep.factorization",
+    "SeparableNMF": "cosep.estimators",
     "both_sides": "cosep.select.both_sides",
     "clustering_accuracy": "cosep.metrics",
     "cosfgm": "cosep.select.cosfgm",
@@ -38,10 +42,13 @@ _HOMES = {
 _MODULES = ("datasets", "metrics")
 
 __all__ = [
+    "CoSeparableNMF",
     "Factorization",
     "Pool",
     "Scaling",
     "Selection",
+    "SelectionWarning",
+    "SeparableNMF",
     "__version__",
     "both_sides",
     "clustering_accuracy",

@@ -30,6 +30,10 @@ _ARRAYS = ("core", *_OTHER_SIDE)
 CANCELLATION = 1e-6
 
 
+class SelectionWarning(UserWarning):
+    """The selection is smaller than asked for, or some of it explains nothing."""
+
+
 @dataclass(frozen=True, eq=False)
 class Selection:
     """The rows and columns that a method chose, best first; the side that it does not choose is None.

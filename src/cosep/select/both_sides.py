@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from cosep.factorization import Callback, Selection
+from cosep.factorization import Callback, Selection, SelectionWarning
 from cosep.matrix.checks import as_matrix, check_count
 from cosep.matrix.local import Indices, LocalMatrix
 from cosep.select.pool import Pool
+from cosep.select.spa import warn_if_fewer
 
 
 def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
@@ -42,13 +43,19 @@ def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
     ) -> Selection:
         M = as_matrix(X)
         n_rows, n_cols = check_sizes(M, n_rows, n_cols)
-        by_rows = selector(M.T, n_rows, **_with_pool(options, row_pool))
-        if callback is not None:
-            callback("select", 1, 2, np.nan)
-        by_cols = selector(M, n_cols, **_with_pool(options, col_pool))
-        if callback is not None:
-            callback("select", 2, 2, np.nan)
+        sides = ((M.T, n_rows, row_pool), (M, n_cols, col_pool))
+        chosen = []
+        for step, (side, r, pool) in enumerate(sides, start=1):
+            with warnings.catch_warnings():
+                # The selector speaks of columns on both sides; what it has to say is said below.
+                warnings.simplefilter("ignore", SelectionWarning)
+                chosen.append(selector(side, r, **_with_pool(options, pool)))
+            if callback is not None:
+                callback("select", step, 2, np.nan)
+        by_rows, by_cols = chosen
         gaps = [side.gap for side in (by_rows, by_cols) if side.gap is not None]
+        warn_if_fewer(by_rows.col_indices, n_rows, "rows")
+        warn_if_fewer(by_cols.col_indices, n_cols, "columns")
         warn_if_degenerate(M, by_rows.col_indices, by_cols.col_indices)
         return Selection(
             by_rows.col_indices,
@@ -81,6 +88,6 @@ def warn_if_degenerate(M: LocalMatrix, rows: Indices | None, cols: Indices | Non
         warnings.warn(
             f"The core is degenerate: {empty_rows} of the selected rows and {empty_cols} of the selected columns are "
             "all zero in it and explain nothing. Ask for fewer, or select by another method or on scaled data.",
-            UserWarning,
+            SelectionWarning,
             stacklevel=3,
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cosep.factorization import Selection
+from cosep.factorization import Selection, SelectionWarning
 from cosep.matrix.checks import as_matrix, check_count, check_number
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.scaling import column_factors
@@ -111,7 +111,7 @@ def warn_if_fewer(indices: Indices | None, asked: int, what: str) -> None:
         warnings.warn(
             f"Only {len(indices)} of the {asked} {what} asked for were selected: to rounding, the others are mixes of "
             "these.",
-            UserWarning,
+            SelectionWarning,
             stacklevel=3,
         )
 
