@@ -30,23 +30,24 @@ def project_simplex(Z: Array) -> Array:
 
     The answer is ``max(z - shift, 0)``, where ``shift = 0`` if that is feasible and otherwise the root of the
     convex, falling function ``sum(max(z - shift, 0)) - 1`` (C. Michelot, J. Optim. Theory Appl. 50, 195-200, 1986).
+    The unknown is ``room = max(z) - shift``, which keeps its digits where entries of 1e12 share a shift.
     """
     Y = np.empty_like(Z)
     for i in range(Z.shape[0]):
-        shift, rising = 0.0, True
-        while rising:
+        top = Z[i].max()
+        room, falling = min(top, 1.0), True
+        while falling:
             total, count = 0.0, 0
             for j in range(Z.shape[1]):
-                if Z[i, j] > shift:
-                    # Differences keep their digits where entries of 1e12 share the shift.
-                    total += Z[i, j] - shift
+                if Z[i, j] - top + room > 0.0:
+                    total += Z[i, j] - top + room
                     count += 1
             step = (total - 1.0) / max(count, 1)
-            rising = step > 0.0 and shift + step > shift
-            if rising:
-                shift += step
+            falling = step > 0.0 and room - step < room
+            if falling:
+                room -= step
         for j in range(Z.shape[1]):
-            Y[i, j] = max(Z[i, j] - shift, 0.0)
+            Y[i, j] = max(Z[i, j] if room == top else Z[i, j] - top + room, 0.0)
     return Y
 
 
@@ -70,7 +71,8 @@ def project_dictionary_row(z: Array, w: Array, t: int, y: Array) -> None:
         top, bottom = z[t], 1.0
         for l in range(n):
             c = w[l] / w[t]
-            if l != t and z[l] > c * d:
+            # An entry within rounding of its bound has reached it; counting it would stall the climb.
+            if l != t and z[l] > c * d * (1.0 + 1e-15):
                 top += c * z[l]
                 bottom += c * c
         step = top / bottom

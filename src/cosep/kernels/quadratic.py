@@ -1,4 +1,4 @@
-"""Quadratics enter, their minimisers over a convex set leave, each with the residual that certifies it.
+"""Quadratics enter, their minimisers over a convex set leave, each to a certificate: the KKT residual asked for.
 
 Every subproblem of this library is ``min 1/2 <Y, G Y> - <C, Y>`` over the orthant, the simplex or the
 self-dictionary set, with ``G = A'A`` and ``C = A'M``. For the orthant and the simplex the columns of Y are
@@ -72,7 +72,10 @@ def orthant_descent(G: Array, B: Array, V: Array, tol: float, max_sweeps: int) -
                     for j in range(r):
                         g[j] += G[i, j] * step
             if worst <= bound:
-                break
+                for i in range(r):
+                    worst = max(worst, abs(min(V[k, i] * G[i, i], g[i])))
+                if worst <= bound:
+                    break
         most = max(most, sweeps)
     return most
 
@@ -119,7 +122,10 @@ def orthant_active_set(G: Array, B: Array, V: Array) -> None:
         for i in range(r):
             status[i] = 1 if v[i] > 0.0 and G[i, i] > 0.0 else 0
             v[i] = v[i] if status[i] == 1 else 0.0
-        bound = 1e-14 * np.abs(b).max()
+        bound = 0.0
+        for i in range(r):
+            if G[i, i] > 0.0:
+                bound = max(bound, 1e-14 * abs(b[i]) / np.sqrt(G[i, i]))
         entered = -1
         for _ in range(10 * r + 20):
             size = 0
@@ -136,7 +142,7 @@ def orthant_active_set(G: Array, B: Array, V: Array) -> None:
                     if share < step or blocked < 0:
                         step, blocked = share, i
             for p in range(size):
-                v[free[p]] += step * (x[p] - v[free[p]])
+                v[free[p]] = x[p] if blocked < 0 else v[free[p]] + step * (x[p] - v[free[p]])
             if blocked >= 0:
                 v[blocked] = 0.0
                 status[blocked] = -1 if blocked == entered else 0
@@ -148,6 +154,7 @@ def orthant_active_set(G: Array, B: Array, V: Array) -> None:
                     promise = b[i]
                     for p in range(size):
                         promise -= G[i, free[p]] * v[free[p]]
+                    promise /= np.sqrt(G[i, i])
                     if promise > best:
                         best, entered = promise, i
             if entered < 0:
@@ -167,7 +174,8 @@ def simplex_descent(G: Array, B: Array, V: Array, tol: float, max_steps: int) ->
     g = np.empty(r)
     for k in range(B.shape[0]):
         v = V[k]
-        bound = tol * np.abs(B[k]).max()
+        # The gradient is zero at b = 0, v = 0: what rounding leaves of it must not be chased.
+        bound = max(tol * np.abs(B[k]).max(), 1e-15 * np.abs(G).max())
         g[:] = G @ v - B[k]
         slack = 1.0 - v.sum()
         steps = 0

@@ -18,7 +18,7 @@ from cosep.matrix.checks import as_matrix, check_choice, check_count, check_numb
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import column_weights
 from cosep.select.pool import Pool, Positions, check_pool
-from cosep.select.selfdict import SelfDictionary, largest_penalty, solve_fast_gradient
+from cosep.select.selfdict import SelfDictionary, solve_fast_gradient
 from cosep.select.spa import SAME, pursue, warn_if_fewer
 
 SOLVERS: dict[str, Callable[..., SelfDictionary]] = {"fast-gradient": solve_fast_gradient}
@@ -131,7 +131,7 @@ def choose(
     # Included columns come first; of the rest as many as are wanted, and as there are rays to choose from.
     wanted = min(r - len(positions.include), int((p == 1).sum()))
     target = None if penalty is not None else trace if trace is not None else min(wanted / 2 + 1, max(wanted, 1))
-    lam = penalty if penalty is not None else starting_penalty(B, w, p, wanted)
+    lam = penalty if penalty is not None else starting_penalty(B, p, wanted)
     solve = partial(SOLVERS[solver], B, w, p=p, tol=tol, max_iter=max_iter)
     solution = solve(penalty=lam, trace=target)
     while trace is None and target is not None and target < wanted and len(_bought(solution, p)) < wanted:
@@ -169,16 +169,13 @@ def distinct_rays(M: LocalMatrix, price: Array) -> tuple[Indices, Array, Array, 
     return nonzero[leaders], B[:, leaders] * (together / w[leaders]), together, p[leaders]
 
 
-def starting_penalty(B: Array, w: Array, p: Array, r: int) -> float:
-    """Return ``(||B - B(:,K) H||^2 + 1e-3 ||B||^2) / r`` with K from SPA, but at most half of lambda_max.
-
-    At lambda_max and above Y would stay zero for ever.
-    """
+def starting_penalty(B: Array, p: Array, r: int) -> float:
+    """Return ``(||B - B(:,K) H||^2 + 1e-3 ||B||^2) / r`` with K from SPA."""
     M = LocalMatrix(B)
     given = np.flatnonzero(p == 0)
     K = pursue(M, len(given) + r, positions=Positions(np.isfinite(p), given))[0]
     squared = float(np.linalg.norm(B - B[:, K] @ column_weights(M, K)) ** 2)
-    return min((squared + 1e-3 * M.squared_norm()) / max(r, 1), largest_penalty(B, w) / 2)
+    return (squared + 1e-3 * M.squared_norm()) / max(r, 1)
 
 
 def _bought(solution: SelfDictionary, p: Array) -> Indices:

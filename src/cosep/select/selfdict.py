@@ -24,6 +24,7 @@ from cosep.kernels.projections import project_dictionary
 from cosep.matrix.local import Array, Indices
 
 ALPHA = 0.05
+TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ def scores(B: Array, R: Array, w: Array) -> Array:
 
 
 def largest_penalty(B: Array, w: Array) -> float:
-    """Return the smallest lambda for which ``Y = 0`` is optimal, ``max_t (B'B w)_t / w_t``."""
+    """Return the smallest lambda for which ``Y = 0`` is optimal at prices of one, ``max_t (B'B w)_t / w_t``."""
     return float(scores(B, B, w).max())
 
 
@@ -114,14 +115,17 @@ def solve_fast_gradient(
     n = B.shape[1]
     p = np.ones(n) if p is None else p
     counted = np.where(np.isfinite(p), p, 0.0)
-    L = max(float(np.linalg.norm(B, 2)) ** 2, np.finfo(np.float64).tiny)
+    L = float(np.linalg.norm(B, 2)) ** 2 or 1.0
     lam = penalty
+    if trace is not None:
+        # From lambda_max on Y would stay zero for ever, and a share of zero is zero.
+        lam = float(np.clip(lam, 1e-6 * largest_penalty(B, w), 0.5 * largest_penalty(B, w)))
     share, direction = 0.1, 0
     Y, BY = np.zeros((n, n)), np.zeros_like(B)
     Z, BZ = Y, BY
     alpha, last, since = ALPHA, np.inf, 0
     history: list[tuple[float, float, float]] = []
-    floor = 1e-12 * float(np.vdot(B, B))
+    floor = max(1e-12 * float(np.vdot(B, B)), TINY)
     for n_iter in range(1, max_iter + 1):
         step = B.T @ (B - BZ)
         step.flat[:: n + 1] -= np.where(counted == p, lam * counted, np.inf)

@@ -1,0 +1,131 @@
+"""Slow twins of the kernels, correct by reading: exact sorting in rational numbers, and a general QP solver.
+
+The sorted twins take the given floats as the exact numbers they are and round once, at the end. The QP twins know
+nothing of the structure of the sets; they need a positive definite quadratic, so callers keep to well-conditioned ones.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import quadprog
+
+
+def sorted_simplex_row(z):
+    """Project z on ``y >= 0, sum(y) <= 1``: sort, and keep the largest entries that stay positive after the shift."""
+    exact = [Fraction(float(value)) for value in z]
+    positive = sorted((value for value in exact if value > 0), reverse=True)
+    shift = Fraction(0)
+    if sum(positive) > 1:
+        total = Fraction(0)
+        for count, value in enumerate(positive, start=1):
+            total += value
+            if value > (total - 1) / count:
+                shift = (total - 1) / count
+    return np.array([float(max(value - shift, Fraction(0))) for value in exact])
+
+
+def sorted_simplex(Z):
+    """Project every row of Z on ``y >= 0, sum(y) <= 1``."""
+    return np.array([sorted_simplex_row(z) for z in Z])
+
+
+def sorted_dictionary_row(z, w, t):
+    """Project z on ``0 <= w_t y_l <= w_l y_t, y_t <= 1``: try the pieces between the sorted breakpoints z_l/c_l.
+
+    On the piece where the k largest breakpoints lie above d the equation for d is linear; the piece that contains
+    its own root is the right one.
+    """
+    n = len(z)
+    if w[t] <= 0:
+        return np.zeros(n)
+    exact = [Fraction(float(value)) for value in z]
+    c = [Fraction(float(value)) / Fraction(float(w[t])) for value in w]
+    others = [l for l in range(n) if l != t and exact[l] > 0 and c[l] > 0]
+    others.sort(key=lambda l: exact[l] / c[l], reverse=True)
+    top, bottom = exact[t], Fraction(1)
+    for l in others:
+        if top / bottom >= exact[l] / c[l]:
+            break
+        top += c[l] * exact[l]
+        bottom += c[l] ** 2
+    d = min(max(top / bottom, Fraction(0)), Fraction(1))
+    y = [min(max(exact[l], Fraction(0)), c[l] * d) for l in range(n)]
+    y[t] = d
+    return np.array([float(value) for value in y])
+
+
+def sorted_dictionary(Z, w):
+    """Project row t of Z on the self-dictionary set with diagonal index t, for every t."""
+    return np.array([sorted_dictionary_row(z, w, t) for t, z in enumerate(Z)])
+
+
+def dictionary_breach(Y, w):
+    """Return the largest breach of ``Y >= 0, Y(t,t) <= 1`` and, in units of max(w), of ``w_t Y(t,l) <= w_l Y(t,t)``."""
+    diagonal = np.diagonal(Y)
+    cone = (w[:, None] * Y - w[None, :] * diagonal[:, None]) / max(float(np.max(w)), np.finfo(float).tiny)
+    return max(float(-Y.min()), float(diagonal.max() - 1.0), float(cone.max()))
+
+
+def quadratic(G, C, Y):
+    """``1/2 <Y, G Y> - <C, Y>``."""
+    return 0.5 * float(np.vdot(Y, G @ Y)) - float(np.vdot(C, Y))
+
+
+def qp_orthant(G, b):
+    """Solve ``min 1/2 v'Gv - b'v`` over ``v >= 0``."""
+    return _solve(G, b, np.eye(len(b)), np.zeros(len(b)))
+
+
+def qp_simplex(G, b):
+    """Solve ``min 1/2 v'Gv - b'v`` over ``v >= 0, sum(v) <= 1``."""
+    r = len(b)
+    return _solve(G, b, np.vstack([np.eye(r), -np.ones(r)]), np.append(np.zeros(r), -1.0))
+
+
+def qp_dictionary_row(H, b, w, t):
+    """Solve ``min 1/2 y'Hy - b'y`` over ``0 <= w_t y_l <= w_l y_t, y_t <= 1``; the row is zero where w_t is."""
+    if w[t] <= 0:
+        return np.zeros(len(b))
+    return _solve(H, b, *_dictionary_row_constraints(w, t))
+
+
+def qp_dictionary(G, C, w):
+    """Solve ``min 1/2 <Y, G Y> - <C, Y>`` over the self-dictionary set, all n^2 unknowns at once."""
+    n = len(w)
+    constraints, bounds = [], []
+    for t in range(n):
+        rows, limits = _dictionary_row_constraints(w, t)
+        wide = np.zeros((len(rows), n, n))
+        wide[:, t, :] = rows
+        constraints.append(wide.reshape(len(rows), n * n))
+        bounds.append(limits)
+    # Row-major order of the unknowns: <Y, G Y> = y' (G kron I) y.
+    y = _solve(np.kron(G, np.eye(n)), C.ravel(), np.vstack(constraints), np.concatenate(bounds))
+    return y.reshape(n, n)
+
+
+def qp_self_dictionary(M, w, lam, p=1.0):
+    """Solve ``min 1/2 ||M - MY||_F^2 + lam sum_t p_t Y(t,t)`` over the self-dictionary set, for a few columns."""
+    G = M.T @ M
+    return qp_dictionary(G, G - lam * np.diag(np.broadcast_to(p, len(w))), w)
+
+
+def self_dictionary_objective(M, Y, lam, p=1.0):
+    """``1/2 ||M - MY||_F^2 + lam sum_t p_t Y(t,t)``."""
+    return 0.5 * float(np.linalg.norm(M - M @ Y)) ** 2 + lam * float(np.sum(p * np.diagonal(Y)))
+
+
+def _dictionary_row_constraints(w, t):
+    n = len(w)
+    rows = [np.eye(n)[l] for l in range(n)] + [-np.eye(n)[t]]
+    bounds = [0.0] * n + [-1.0]
+    for l in range(n):
+        if l != t and (w[l] > 0 or w[t] > 0):
+            rows.append(w[l] * np.eye(n)[t] - w[t] * np.eye(n)[l])
+            bounds.append(0.0)
+    return np.array(rows), np.array(bounds)
+
+
+def _solve(H, b, constraints, bounds):
+    """``min 1/2 x'Hx - b'x`` subject to ``constraints @ x >= bounds``."""
+    return quadprog.solve_qp(H, np.asarray(b, dtype=float), constraints.T, bounds)[0]
