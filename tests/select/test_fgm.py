@@ -1,48 +1,62 @@
-"""FGM: how lambda starts, how ties are settled, how columns are read off Y."""
+"""FGM: how ties are settled, how columns are read off Y, and that all solvers agree."""
 
+from functools import partial
 from importlib import import_module
 
 import numpy as np
 import pytest
 
-from cosep import fgm, make_coseparable
+from cosep import Pool, fgm, make_coseparable
 from cosep.matrix.checks import as_matrix
-from cosep.select.fgm import choose, distinct_rays, starting_penalty
+from cosep.select.fgm import SOLVERS, choose, distinct_rays
 
-module = import_module("cosep.select.fgm")
+fastgradient = import_module("cosep.select.fastgradient")
 RANDOM = np.random.default_rng(8)
 X, TRUTH = make_coseparable(30, 25, 4, 4, random_state=9)
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("postprocess", ["diagonal", "spa"])
-def test_both_post_processings_find_the_planted_columns(postprocess):
-    chosen = fgm(X, 4, postprocess=postprocess)
+def test_every_solver_and_post_processing_finds_the_planted_columns(solver, postprocess):
+    chosen = fgm(X, 4, solver=solver, postprocess=postprocess)
     assert set(chosen.col_indices) == set(TRUTH.col_indices)
     assert chosen.gap >= -1e-12
 
 
-def test_the_trace_ends_near_its_target():
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_trace_ends_near_its_target(solver):
     noisy = RANDOM.uniform(size=(10, 20))
     for target in (1.0, 2.0, 3.0):
-        chosen = fgm(noisy, 4, trace=target, max_iter=5000)
-        assert chosen.history[-1][1] == pytest.approx(target, rel=0.05)
+        chosen = fgm(noisy, 4, solver=solver, trace=target, max_iter=5000)
+        assert chosen.history[-1][1] == pytest.approx(target, rel=0.05 if solver == "fast-gradient" else 1e-9)
 
 
-def test_a_given_penalty_is_kept_and_solved_to_the_gap():
-    chosen = fgm(X, 4, penalty=5.0, tol=1e-5, max_iter=20_000)
-    assert {penalty for _, _, penalty in chosen.history} == {5.0}
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_given_penalty_is_kept_and_solved_to_the_gap(solver):
+    chosen = fgm(X, 4, solver=solver, penalty=5.0, tol=1e-5, max_iter=20_000)
+    assert [penalty for _, _, penalty in chosen.history] == pytest.approx([5.0] * len(chosen.history))
     assert -1e-12 <= chosen.gap <= 1e-5
 
 
-def test_a_penalty_above_the_largest_leaves_the_choice_to_spa():
-    chosen = fgm(X, 4, penalty=1e9)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_penalty_above_the_largest_leaves_the_choice_to_spa(solver):
+    chosen = fgm(X, 4, solver=solver, penalty=1e9)
     assert set(chosen.col_indices) == set(TRUTH.col_indices)
     assert chosen.gap == pytest.approx(0.0, abs=1e-12)
 
 
-def test_the_start_follows_the_scale_of_the_data():
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_columns_that_must_be_chosen_are_free_in_the_model(solver):
+    pick = partial(fgm, X, 4, solver=solver, penalty=5.0, max_iter=20_000)
+    given = pick(pool=Pool(include=TRUTH.col_indices)).history[-1]
+    assert given[1] == pytest.approx(0.0, abs=1e-6)
+    assert given[0] < pick().history[-1][0]
+
+
+def test_the_published_start_follows_the_scale_of_the_data():
     p = np.ones(X.shape[1])
-    assert starting_penalty(1e3 * X, p, 4) == pytest.approx(1e6 * starting_penalty(X, p, 4))
+    start = fastgradient.starting_penalty
+    assert start(1e3 * X, p, 4) == pytest.approx(1e6 * start(X, p, 4))
 
 
 def test_one_ray_has_one_leader_the_longest_then_the_first():
@@ -50,38 +64,42 @@ def test_one_ray_has_one_leader_the_longest_then_the_first():
     data = np.column_stack(
         [base[:, 0], 3 * base[:, 0], np.zeros(5), base[:, 1], base[:, 1], 3 * base[:, 0], base[:, 2]]
     )
-    leaders, B, w, p = distinct_rays(as_matrix(data), np.ones(7))
-    assert p.tolist() == [1, 1, 1]
-    assert leaders.tolist() == [1, 3, 6]
-    np.testing.assert_allclose(w**2, [19 * base[:, 0].sum() ** 2, 2 * base[:, 1].sum() ** 2, base[:, 2].sum() ** 2])
-    np.testing.assert_allclose(B / w, base / base.sum(axis=0))
+    rays = distinct_rays(as_matrix(data), np.ones(7))
+    assert rays.leaders.tolist() == [1, 3, 6]
+    assert rays.p.tolist() == [1, 1, 1]
+    assert rays.of.tolist() == [0, 0, -1, 1, 1, 0, 2]
+    squares = [19 * base[:, 0].sum() ** 2, 2 * base[:, 1].sum() ** 2, base[:, 2].sum() ** 2]
+    np.testing.assert_allclose(rays.w**2, squares)
+    np.testing.assert_allclose(rays.B / rays.w, base / base.sum(axis=0))
 
 
 def test_a_ray_is_led_by_the_column_that_must_be_chosen_or_else_by_one_that_may_be():
     base = RANDOM.uniform(size=(5, 2))
     data = np.column_stack([base[:, 0], 3 * base[:, 0], base[:, 1], 3 * base[:, 1]])
-    leaders, _, _, p = distinct_rays(as_matrix(data), np.array([0.0, 1.0, 1.0, np.inf]))
-    assert leaders.tolist() == [0, 2]
-    assert p.tolist() == [0, 1]
+    rays = distinct_rays(as_matrix(data), np.array([0.0, 1.0, 1.0, np.inf]))
+    assert rays.leaders.tolist() == [0, 2]
+    assert rays.p.tolist() == [0, 1]
 
 
 def test_merged_columns_keep_the_objective_of_the_whole():
     # Y = 0 costs 1/2 ||M||^2, merged or not.
     data = np.hstack([X, X[:, :5] * 2])
-    B = distinct_rays(as_matrix(data), np.ones(data.shape[1]))[1]
+    B = distinct_rays(as_matrix(data), np.ones(data.shape[1])).B
     assert np.linalg.norm(B) == pytest.approx(np.linalg.norm(data))
 
 
-def test_more_columns_than_the_trace_supports_are_found_by_raising_it():
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_more_columns_than_the_trace_supports_are_found_by_raising_it(solver):
     clusters = np.repeat(np.eye(4) + 0.01, 5, axis=1) + 1e-3 * RANDOM.uniform(size=(4, 20))
-    columns, _ = choose(as_matrix(clusters), 12, solver="fast-gradient", postprocess="diagonal")
-    assert len(set(columns.tolist())) == 12
+    choice = choose(as_matrix(clusters), 12, solver=solver, postprocess="diagonal")
+    assert len(set(choice.columns.tolist())) == 12
 
 
-def test_a_matrix_too_wide_for_its_arrays_is_refused_before_any_work(monkeypatch):
-    monkeypatch.setattr(module, "MOST_COLUMNS", 20)
-    with pytest.raises(ValueError, match=r"too large for n=25 distinct columns .*spa"):
-        fgm(X, 4)
+def test_a_matrix_too_wide_for_the_published_solver_is_refused_before_any_work(monkeypatch):
+    monkeypatch.setattr(fastgradient, "MOST_COLUMNS", 20)
+    with pytest.raises(ValueError, match=r"too large for n=25 distinct columns .*newton"):
+        fgm(X, 4, solver="fast-gradient")
+    assert len(fgm(X, 4, solver="newton").col_indices) == 4
 
 
 def test_trace_and_penalty_exclude_each_other():

@@ -1,12 +1,15 @@
 """The convex self-dictionary model: the facts derived about it, and the solver against a QP solver."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosep.kernels.projections import project_dictionary_row
-from cosep.select.selfdict import duality_gap, largest_penalty, scores, solve_fast_gradient
+from cosep.select.fastgradient import solve_fast_gradient
+from cosep.select.selfdict import duality_gap, largest_penalty, scores
 from oracles import (
     dictionary_breach,
     qp_dictionary_row,
@@ -15,6 +18,7 @@ from oracles import (
     sorted_dictionary,
 )
 
+fast_gradient = partial(solve_fast_gradient, r=3)
 properties = settings(max_examples=60, deadline=None)
 seeds = pytest.mark.parametrize("seed", range(5))
 any_seed = st.integers(0, 2**32 - 1)
@@ -95,7 +99,7 @@ def test_zero_is_optimal_from_the_largest_penalty_on(seed, factor):
     objective, gap = duality_gap(M, w, np.zeros((7, 7)), lam)
     assert objective == pytest.approx(0.5 * np.linalg.norm(M) ** 2)
     assert abs(gap) <= 1e-12 * objective
-    assert len(solve_fast_gradient(M, w, penalty=lam * (1 + 1e-9), max_iter=100).active) == 0
+    assert len(fast_gradient(M, w, penalty=lam * (1 + 1e-9), max_iter=100).active) == 0
 
 
 @seeds
@@ -104,7 +108,7 @@ def test_zero_is_not_optimal_below_the_largest_penalty(seed, factor):
     M, w = data(seed, m=4, n=7)
     lam = factor * largest_penalty(M, w)
     at_zero, gap = duality_gap(M, w, np.zeros((7, 7)), lam)
-    solution = solve_fast_gradient(M, w, penalty=lam)
+    solution = fast_gradient(M, w, penalty=lam)
     assert len(solution.active) > 0
     assert solution.objective < at_zero
     # What the solver gained was promised by the gap at zero.
@@ -237,7 +241,7 @@ def test_solution_is_within_its_reported_gap_of_the_minimum(seed, share):
     lam = share * largest_penalty(M, w)
     minimum = self_dictionary_objective(M, qp_self_dictionary(M, w, lam), lam)
     for max_iter in (1, 5, 50, 5000):
-        solution = solve_fast_gradient(M, w, penalty=lam, tol=1e-6, max_iter=max_iter)
+        solution = fast_gradient(M, w, penalty=lam, tol=1e-6, max_iter=max_iter)
         assert minimum * (1 - 1e-9) <= solution.objective <= minimum * (1 + 1e-9) + solution.gap
     assert solution.relative_gap <= 1e-6
     assert solution.n_iter < 5000
@@ -247,7 +251,7 @@ def test_solution_is_within_its_reported_gap_of_the_minimum(seed, share):
 def test_solution_is_feasible_and_its_record_agrees_with_itself(seed):
     M, w = data(seed, m=4, n=9)
     lam = 0.05 * largest_penalty(M, w)
-    solution = solve_fast_gradient(M, w, penalty=lam)
+    solution = fast_gradient(M, w, penalty=lam)
     Y = full(solution)
     assert dictionary_breach(Y, w) <= 1e-14
     np.testing.assert_array_equal(solution.active, np.flatnonzero(Y.any(axis=1)))
@@ -262,7 +266,7 @@ def test_solution_is_feasible_and_its_record_agrees_with_itself(seed):
 def test_history_holds_objective_trace_and_penalty_of_every_iteration(trace):
     M, w = data(0, m=4, n=9)
     lam = 0.3 * largest_penalty(M, w)
-    solution = solve_fast_gradient(M, w, penalty=lam, trace=trace, max_iter=137)
+    solution = fast_gradient(M, w, penalty=lam, trace=trace, max_iter=137)
     assert len(solution.history) == solution.n_iter
     assert all(len(entry) == 3 for entry in solution.history)
     values, traces, penalties = np.array(solution.history).T
@@ -279,8 +283,8 @@ def test_zero_columns_keep_zero_rows_and_do_not_disturb_the_others(seed):
     wide = np.insert(M, [0, 3], 0.0, axis=1)
     kept = np.flatnonzero(wide.any(axis=0))
     lam = 0.05 * largest_penalty(M, w)
-    narrow = solve_fast_gradient(M, w, penalty=lam, tol=1e-8, max_iter=20_000)
-    solution = solve_fast_gradient(wide, wide.sum(axis=0), penalty=lam, tol=1e-8, max_iter=20_000)
+    narrow = fast_gradient(M, w, penalty=lam, tol=1e-8, max_iter=20_000)
+    solution = fast_gradient(wide, wide.sum(axis=0), penalty=lam, tol=1e-8, max_iter=20_000)
     assert solution.objective == pytest.approx(narrow.objective, rel=2e-8)
     Y = full(solution)
     Y[np.ix_(kept, kept)] = 0.0
@@ -293,8 +297,8 @@ def test_only_the_gram_matrix_and_the_weights_of_the_data_matter(seed):
     lam = 0.1 * largest_penalty(M, w)
     B = np.linalg.qr(M, mode="r")
     assert largest_penalty(B, w) == pytest.approx(largest_penalty(M, w), rel=1e-10)
-    one = solve_fast_gradient(M, w, penalty=lam, tol=1e-8, max_iter=20_000)
-    other = solve_fast_gradient(B, w, penalty=lam, tol=1e-8, max_iter=20_000)
+    one = fast_gradient(M, w, penalty=lam, tol=1e-8, max_iter=20_000)
+    other = fast_gradient(B, w, penalty=lam, tol=1e-8, max_iter=20_000)
     assert other.objective == pytest.approx(one.objective, rel=1e-7)
 
 
@@ -302,8 +306,8 @@ def test_only_the_gram_matrix_and_the_weights_of_the_data_matter(seed):
 def test_unit_of_the_data_does_not_matter(seed):
     M, w = data(seed, m=4, n=7)
     lam = 0.1 * largest_penalty(M, w)
-    one = solve_fast_gradient(M, w, penalty=lam, tol=1e-8, max_iter=20_000)
-    other = solve_fast_gradient(1e6 * M, 1e6 * w, penalty=1e12 * lam, tol=1e-8, max_iter=20_000)
+    one = fast_gradient(M, w, penalty=lam, tol=1e-8, max_iter=20_000)
+    other = fast_gradient(1e6 * M, 1e6 * w, penalty=1e12 * lam, tol=1e-8, max_iter=20_000)
     assert other.objective == pytest.approx(1e12 * one.objective, rel=2e-8)
     assert other.relative_gap <= 1e-8
 
@@ -312,7 +316,7 @@ def test_inputs_are_left_alone():
     M, w = data(0, m=4, n=7)
     p = np.array([1.0, 0.0, 2.0, np.inf, 1.0, 1.0, 1.0])
     kept = M.copy(), w.copy(), p.copy()
-    solve_fast_gradient(M, w, penalty=0.1 * largest_penalty(M, w), trace=2.0, p=p, max_iter=100)
+    fast_gradient(M, w, penalty=0.1 * largest_penalty(M, w), trace=2.0, p=p, max_iter=100)
     for array, copy in zip((M, w, p), kept, strict=True):
         np.testing.assert_array_equal(array, copy)
 
@@ -326,8 +330,8 @@ def test_prices_of_one_are_no_prices(seed):
     lam = 0.1 * largest_penalty(M, w)
     Y = member(w, seed)
     assert duality_gap(M, w, Y, lam, np.ones(7)) == pytest.approx(duality_gap(M, w, Y, lam), rel=1e-12)
-    one = solve_fast_gradient(M, w, penalty=lam, tol=1e-8, max_iter=20_000)
-    other = solve_fast_gradient(M, w, penalty=lam, p=np.ones(7), tol=1e-8, max_iter=20_000)
+    one = fast_gradient(M, w, penalty=lam, tol=1e-8, max_iter=20_000)
+    other = fast_gradient(M, w, penalty=lam, p=np.ones(7), tol=1e-8, max_iter=20_000)
     assert other.objective == pytest.approx(one.objective, rel=2e-8)
 
 
@@ -338,7 +342,7 @@ def test_priced_solution_is_within_its_reported_gap_of_the_minimum(seed, share):
     lam = share * largest_penalty(M, w)
     p = np.array([0.0, 0.5, 1.0, 2.0, 1.01])
     minimum = self_dictionary_objective(M, qp_self_dictionary(M, w, lam, p), lam, p)
-    solution = solve_fast_gradient(M, w, penalty=lam, p=p, tol=1e-7, max_iter=20_000)
+    solution = fast_gradient(M, w, penalty=lam, p=p, tol=1e-7, max_iter=20_000)
     assert solution.objective == pytest.approx(self_dictionary_objective(M, full(solution), lam, p), rel=1e-12)
     assert minimum * (1 - 1e-9) <= solution.objective <= minimum * (1 + 1e-9) + solution.gap
     assert solution.relative_gap <= 1e-7
@@ -363,7 +367,7 @@ def test_a_column_without_price_represents_itself_in_full(seed):
     M, w = data(seed)
     lam = 2.0 * largest_penalty(M, w)
     p = np.array([1.0, 0.0, 1.0, 1.0, 1.0])
-    solution = solve_fast_gradient(M, w, penalty=lam, p=p)
+    solution = fast_gradient(M, w, penalty=lam, p=p)
     np.testing.assert_array_equal(solution.active, [1])
     assert solution.diagonal[1] == 1.0
 
@@ -373,7 +377,7 @@ def test_a_column_of_infinite_price_is_never_used_and_the_rest_is_certified(seed
     M, w = data(seed)
     lam = 0.05 * largest_penalty(M, w)
     p = np.array([1.0, np.inf, 1.0, np.inf, 1.0])
-    solution = solve_fast_gradient(M, w, penalty=lam, p=p, tol=1e-7, max_iter=20_000)
+    solution = fast_gradient(M, w, penalty=lam, p=p, tol=1e-7, max_iter=20_000)
     assert not full(solution)[[1, 3]].any()
     # A price above every score has the same effect, in numbers that a QP solver takes.
     finite = np.where(np.isinf(p), 30.0, 1.0)
@@ -387,7 +391,7 @@ def test_columns_without_price_do_not_count_in_the_trace(seed):
     M, w = data(seed, m=4, n=20, density=0.6)
     p = np.ones(20)
     p[[2, 5]] = 0.0
-    solution = solve_fast_gradient(M, w, penalty=0.05 * largest_penalty(M, w), trace=2.0, p=p)
+    solution = fast_gradient(M, w, penalty=0.05 * largest_penalty(M, w), trace=2.0, p=p)
     assert p @ solution.diagonal == pytest.approx(2.0, rel=0.02)
     assert np.all(solution.diagonal[[2, 5]] >= 0.99)
 
@@ -400,7 +404,7 @@ def test_columns_without_price_do_not_count_in_the_trace(seed):
 def test_trace_is_steered_to_its_target_from_either_side(seed, factor):
     M, w = data(seed, m=4, n=20, density=0.6)
     top = largest_penalty(M, w)
-    solution = solve_fast_gradient(M, w, penalty=factor * top, trace=3.0)
+    solution = fast_gradient(M, w, penalty=factor * top, trace=3.0)
     assert solution.diagonal.sum() == pytest.approx(3.0, rel=0.02)
     assert 0.0 < solution.penalty < top
     assert dictionary_breach(full(solution), w) <= 1e-14
@@ -410,7 +414,7 @@ def test_trace_is_steered_to_its_target_from_either_side(seed, factor):
 @seeds
 def test_penalty_moves_by_a_tenth_at_most_and_always_towards_the_target(seed):
     M, w = data(seed, m=4, n=20, density=0.6)
-    history = solve_fast_gradient(M, w, penalty=0.5 * largest_penalty(M, w), trace=3.0).history
+    history = fast_gradient(M, w, penalty=0.5 * largest_penalty(M, w), trace=3.0).history
     _, traces, penalties = np.array(history).T
     moves = penalties[1:] / penalties[:-1]
     assert np.any(moves < 1.0)
@@ -423,12 +427,12 @@ def test_penalty_moves_by_a_tenth_at_most_and_always_towards_the_target(seed):
 def test_steering_reaches_its_target_from_any_penalty(factor):
     M = np.random.default_rng(0).random((4, 20))
     w = M.sum(axis=0)
-    solution = solve_fast_gradient(M, w, penalty=factor * largest_penalty(M, w), trace=3.0)
+    solution = fast_gradient(M, w, penalty=factor * largest_penalty(M, w), trace=3.0)
     assert solution.diagonal.sum() == pytest.approx(3.0, rel=0.05)
 
 
 @pytest.mark.parametrize("penalty", [1.0, 10.0])
 def test_zero_data_have_the_zero_solution(penalty):
-    solution = solve_fast_gradient(np.zeros((3, 4)), np.zeros(4), penalty=penalty)
+    solution = fast_gradient(np.zeros((3, 4)), np.zeros(4), penalty=penalty)
     assert len(solution.active) == 0
     assert solution.gap == solution.relative_gap == 0.0

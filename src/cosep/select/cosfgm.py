@@ -5,22 +5,35 @@ Notation
 M : data; K1, K2 : the chosen rows and columns
 """
 
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from cosep.factorization import Callback, Selection
 from cosep.matrix.checks import as_matrix, check_choice, check_count
-from cosep.matrix.local import Indices, LocalMatrix
+from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import mix
 from cosep.select.both_sides import check_sizes, warn_if_degenerate
 from cosep.select.fgm import POSTPROCESSES, SOLVERS, choose
 from cosep.select.pool import Pool, Positions, check_pool
 from cosep.select.spa import pursue, warn_if_fewer
 
-Pick = tuple[Indices, float | None]
+Atoms = tuple[Indices, Array] | None
+Pair = tuple[frozenset[int], frozenset[int]]
+
+
+class Met(NamedTuple):
+    """A pair that the alternation has met, with the error of a short fit and its last gap."""
+
+    error: float
+    gap: float | None
+    rows: Indices
+    cols: Indices
+
+
 
 # Alternations of the fit that judges an iterate.
 JUDGING = 10
+# Relative gaps: while the pairs still change, and once they repeat.
+LOOSE, TIGHT = 1e-2, 1e-4
 
 
 def cosfgm(
@@ -28,7 +41,7 @@ def cosfgm(
     n_rows: int,
     n_cols: int,
     *,
-    solver: str = "fast-gradient",
+    solver: str = "newton",
     start: str = "spa",
     postprocess: str = "diagonal",
     max_iter: int = 100,
@@ -83,35 +96,46 @@ def cosfgm(
     of_rows = check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows")
     of_cols = check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")
 
-    def pick(block: LocalMatrix, r: int, positions: Positions) -> Pick:
-        columns, solution = choose(block, r, solver=solver, postprocess=postprocess, positions=positions)
-        return columns, solution.relative_gap
+    def pick(block: LocalMatrix, r: int, positions: Positions, warm: Atoms, tol: float) -> tuple[Indices, float, Atoms]:
+        choice = choose(block, r, solver=solver, postprocess=postprocess, positions=positions, start=warm, tol=tol)
+        return choice.columns, choice.solution.relative_gap, choice.atoms
 
-    first = pick if start == "independent" else _pick_by_spa
-    (rows, row_gap), (cols, col_gap) = first(M.T, n_rows, of_rows), first(M, n_cols, of_cols)
-    best, least = Selection(rows, cols), float("inf")
-    seen: set[tuple[frozenset[int], frozenset[int]]] = set()
+    gap: float | None = None
+    row_atoms: Atoms = None
+    col_atoms: Atoms = None
+    if start == "spa":
+        rows, cols = pursue(M.T, n_rows, positions=of_rows)[0], pursue(M, n_cols, positions=of_cols)[0]
+    else:
+        rows, row_gap, row_atoms = pick(M.T, n_rows, of_rows, None, TIGHT)
+        cols, col_gap, col_atoms = pick(M, n_cols, of_cols, None, TIGHT)
+        gap = max(row_gap, col_gap)
+    met: dict[Pair, Met] = {}
+    tight: set[Pair] = set()
+    before: Pair | None = None
     history: list[tuple[float, float | None]] = []
-    n_iter = 0
-    while (pair := (frozenset(rows.tolist()), frozenset(cols.tolist()))) not in seen:
-        seen.add(pair)
-        gap = None if row_gap is None or col_gap is None else max(row_gap, col_gap)
-        error = mix(M, Selection(rows, cols), max_iter=JUDGING).relative_error(M)
+    n_iter, tol = 0, LOOSE
+    while True:
+        pair = frozenset(rows.tolist()), frozenset(cols.tolist())
+        repeated = pair in met
+        error = met[pair].error if repeated else mix(M, Selection(rows, cols), max_iter=JUDGING).relative_error(M)
+        met[pair] = Met(error, gap, rows, cols)
+        history.append((error, gap))
         if callback is not None:
             callback("select", n_iter, max_iter, error)
-        history.append((error, gap))
-        if error < least:
-            best, least = Selection(rows, cols, gap), error
-        if n_iter == max_iter:
+        if n_iter == max_iter or (tol == TIGHT and (pair == before or pair in tight)):
             break
+        if tol == TIGHT:
+            tight.add(pair)
+        elif repeated:
+            tol = TIGHT  # what loose solutions agree on is put to tight ones
+        before = pair
         n_iter += 1
-        rows, row_gap = pick(LocalMatrix(M.take(cols=cols).T), n_rows, of_rows)
-        cols, col_gap = pick(LocalMatrix(M.take(rows=rows)), n_cols, of_cols)
-    warn_if_fewer(best.row_indices, n_rows, "rows")
-    warn_if_fewer(best.col_indices, n_cols, "columns")
-    warn_if_degenerate(M, best.row_indices, best.col_indices)
-    return replace(best, n_iter=n_iter, history=tuple(history))
+        rows, row_gap, row_atoms = pick(LocalMatrix(M.take(cols=cols).T), n_rows, of_rows, row_atoms, tol)
+        cols, col_gap, col_atoms = pick(LocalMatrix(M.take(rows=rows)), n_cols, of_cols, col_atoms, tol)
+        gap = max(row_gap, col_gap)
+    best = min(met.values(), key=lambda iterate: iterate.error)
+    warn_if_fewer(best.rows, n_rows, "rows")
+    warn_if_fewer(best.cols, n_cols, "columns")
+    warn_if_degenerate(M, best.rows, best.cols)
+    return Selection(best.rows, best.cols, best.gap, n_iter, tuple(history))
 
-
-def _pick_by_spa(block: LocalMatrix, r: int, positions: Positions) -> Pick:
-    return pursue(block, r, positions=positions)[0], None

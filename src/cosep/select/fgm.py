@@ -9,29 +9,27 @@ K : the chosen columns
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cosep.factorization import Selection
 from cosep.matrix.checks import as_matrix, check_choice, check_count, check_number
 from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.mixing import column_weights
+from cosep.select.fastgradient import solve_fast_gradient
+from cosep.select.newton import solve_newton
 from cosep.select.pool import Pool, Positions, check_pool
-from cosep.select.selfdict import SelfDictionary, solve_fast_gradient
+from cosep.select.selfdict import SelfDictionary
 from cosep.select.spa import SAME, pursue, warn_if_fewer
 
-SOLVERS: dict[str, Callable[..., SelfDictionary]] = {"fast-gradient": solve_fast_gradient}
-
-# The fast gradient keeps half a dozen n x n arrays; this many columns make them 10 GB.
-MOST_COLUMNS = 15_000
+SOLVERS: dict[str, Callable[..., SelfDictionary]] = {"newton": solve_newton, "fast-gradient": solve_fast_gradient}
 
 
 def fgm(
     X: Any,
     r: int,
     *,
-    solver: str = "fast-gradient",
+    solver: str = "newton",
     postprocess: str = "diagonal",
     trace: float | None = None,
     penalty: float | None = None,
@@ -49,19 +47,19 @@ def fgm(
     X : array-like or sparse of shape (m, n)
     r : int
         How many columns.
-    solver : {"fast-gradient"}
-        The published one. It stores n x n arrays.
+    solver : {"newton", "fast-gradient"}
+        Ours, which ends on a proven duality gap and stores no n x n array, or the published one.
     postprocess : {"diagonal", "spa"}
         Take the r largest diagonal entries of Y (published for synthetic data), or the columns that SPA picks from
         the transpose of Y (published for real data).
     trace : float, optional
-        Steer lambda until the trace of Y is this; ``r/2 + 1`` unless given.
+        Choose lambda such that the trace of Y is this; ``r/2 + 1`` unless given.
     penalty : float, optional
         Keep lambda at this value instead.
     tol : float
         Relative duality gap to stop at.
     max_iter : int
-        Iterations at the most.
+        Iterations at the most (evaluations of the reduced objective, for Newton's method).
     pool : Pool, optional
         Which columns may be chosen, and which must be: those come first, cost nothing in the model and do not count in
         the trace.
@@ -69,8 +67,8 @@ def fgm(
     Returns
     -------
     Selection
-        ``gap`` is the relative duality gap reached at the final lambda; ``history`` holds objective, trace of Y and
-        lambda of each iteration.
+        ``gap`` is the relative duality gap reached; ``history`` holds objective, trace of Y and lambda of each
+        iteration (of each pass over all columns, for Newton's method).
 
     Notes
     -----
@@ -92,7 +90,7 @@ def fgm(
         if trace is not None:
             msg = f"trace={trace} and penalty={penalty} exclude each other: the penalty sets the trace. Give one."
             raise ValueError(msg)
-    columns, solution = choose(
+    choice = choose(
         M,
         r,
         solver=check_choice(solver, "solver", SOLVERS),
@@ -103,8 +101,30 @@ def fgm(
         max_iter=check_count(max_iter, "max_iter", 2**31, "its largest value"),
         positions=check_pool(pool, r, M.shape[1]),
     )
-    warn_if_fewer(columns, r, "columns")
-    return Selection(None, columns, solution.relative_gap, solution.n_iter, solution.history)
+    warn_if_fewer(choice.columns, r, "columns")
+    solution = choice.solution
+    return Selection(None, choice.columns, solution.relative_gap, solution.n_iter, solution.history)
+
+
+class Choice(NamedTuple):
+    """At most r columns, best first, the solution that they were read off, and the columns and bounds it uses."""
+
+    columns: Indices
+    solution: SelfDictionary
+    atoms: tuple[Indices, Array]
+
+
+class Rays(NamedTuple):
+    """One column for each ray: its index in the data, the block of them, weights, prices; and the ray of each column.
+
+    The ray of an all-zero column is -1.
+    """
+
+    leaders: Indices
+    B: Array
+    w: Array
+    p: Array
+    of: Indices
 
 
 def choose(
@@ -118,35 +138,35 @@ def choose(
     tol: float = 1e-4,
     max_iter: int = 1000,
     positions: Positions | None = None,
-) -> tuple[Indices, SelfDictionary]:
-    """Return at most r columns of a checked matrix, best first, and the solution that they were read off."""
+    start: tuple[Indices, Array] | None = None,
+) -> Choice:
+    """Choose columns of a checked matrix, starting from columns and bounds if there are any."""
     positions = check_pool(None, r, M.shape[1]) if positions is None else positions
-    leaders, B, w, p = distinct_rays(M, positions.price)
-    if len(leaders) > MOST_COLUMNS:
-        msg = (
-            f"solver={solver!r} stores n x n arrays, too large for n={len(leaders)} distinct columns (at most "
-            f"{MOST_COLUMNS}); select from fewer columns, or with spa."
-        )
-        raise ValueError(msg)
+    rays = distinct_rays(M, positions.price)
+    p = rays.p
     # Included columns come first; of the rest as many as are wanted, and as there are rays to choose from.
     wanted = min(r - len(positions.include), int((p == 1).sum()))
-    target = None if penalty is not None else trace if trace is not None else min(wanted / 2 + 1, max(wanted, 1))
-    lam = penalty if penalty is not None else starting_penalty(B, p, wanted)
-    solve = partial(SOLVERS[solver], B, w, p=p, tol=tol, max_iter=max_iter)
-    solution = solve(penalty=lam, trace=target)
-    while trace is None and target is not None and target < wanted and len(_bought(solution, p)) < wanted:
-        target = min(target + max(1.0, (wanted - target) / 4), wanted)
-        solution = solve(penalty=solution.penalty, trace=target)
+    solve = partial(SOLVERS[solver], rays.B, rays.w, r=wanted, p=p, tol=tol, max_iter=max_iter)
+    warm = None if start is None else _on_rays(start, rays)
+    if penalty is not None:
+        solution = solve(penalty=penalty, start=warm)
+    else:
+        target = min(wanted / 2 + 1, wanted) if trace is None else min(trace, wanted)
+        solution = solve(trace=target, start=warm)
+        while trace is None and target < wanted and len(_bought(solution, p)) < wanted:
+            target = min(target + max(1.0, (wanted - target) / 4), wanted)
+            solution = solve(trace=target, start=(solution.active, solution.diagonal[solution.active]))
     order = POSTPROCESSES[postprocess](solution, p, wanted)
     if len(order) < wanted:
-        rays = Positions(np.isfinite(p), np.concatenate([np.flatnonzero(p == 0), order]))
-        order = pursue(LocalMatrix(B), len(rays.include) + wanted - len(order), positions=rays)[0]
+        taken = Positions(np.isfinite(p), np.concatenate([np.flatnonzero(p == 0), order]))
+        order = pursue(LocalMatrix(rays.B), len(taken.include) + wanted - len(order), positions=taken)[0]
         order = order[p[order] == 1]
-    return np.concatenate([positions.include, leaders[order]]), solution
+    columns = np.concatenate([positions.include, rays.leaders[order]])
+    return Choice(columns, solution, (rays.leaders[solution.active], solution.diagonal[solution.active]))
 
 
-def distinct_rays(M: LocalMatrix, price: Array) -> tuple[Indices, Array, Array, Array]:
-    """Return one index for each ray among the nonzero columns, a block B with one column a ray, its weights and prices.
+def distinct_rays(M: LocalMatrix, price: Array) -> Rays:
+    """Merge the proportional columns of M, and drop the zero ones.
 
     Proportional columns ask for the same answer, so that of a group weighs as much as all of them: its squared norm
     is the sum of theirs. The cheapest stands for the group, of those the longest, of those the first.
@@ -157,8 +177,8 @@ def distinct_rays(M: LocalMatrix, price: Array) -> tuple[Indices, Array, Array, 
         msg = "X has no nonzero entry, so there is nothing to select; pass data with at least one positive entry."
         raise ValueError(msg)
     B, w, p = M.gram_root()[:, nonzero], sums[nonzero], price[nonzero]
-    rays = np.round(B / np.linalg.norm(B, axis=0), 9) + 0.0
-    group = np.unique(rays, axis=1, return_inverse=True)[1].ravel()
+    directions = np.round(B / np.linalg.norm(B, axis=0), 9) + 0.0
+    group = np.unique(directions, axis=1, return_inverse=True)[1].ravel()
     cheapest = np.full(group.max() + 1, np.inf)
     np.minimum.at(cheapest, group, p)
     longest = np.zeros(group.max() + 1)
@@ -166,16 +186,18 @@ def distinct_rays(M: LocalMatrix, price: Array) -> tuple[Indices, Array, Array, 
     candidates = np.flatnonzero((p == cheapest[group]) & (w >= (1.0 - SAME) * longest[group]))
     leaders = np.sort(candidates[np.unique(group[candidates], return_index=True)[1]])
     together = np.sqrt(np.bincount(group, w**2))[group[leaders]]
-    return nonzero[leaders], B[:, leaders] * (together / w[leaders]), together, p[leaders]
+    of = np.full(M.shape[1], -1)
+    of[nonzero] = np.argsort(group[leaders])[group]
+    return Rays(nonzero[leaders], B[:, leaders] * (together / w[leaders]), together, p[leaders], of)
 
 
-def starting_penalty(B: Array, p: Array, r: int) -> float:
-    """Return ``(||B - B(:,K) H||^2 + 1e-3 ||B||^2) / r`` with K from SPA."""
-    M = LocalMatrix(B)
-    given = np.flatnonzero(p == 0)
-    K = pursue(M, len(given) + r, positions=Positions(np.isfinite(p), given))[0]
-    squared = float(np.linalg.norm(B - B[:, K] @ column_weights(M, K)) ** 2)
-    return (squared + 1e-3 * M.squared_norm()) / max(r, 1)
+def _on_rays(start: tuple[Indices, Array], rays: Rays) -> tuple[Indices, Array]:
+    """Return rays and bounds for columns and bounds."""
+    bounds = np.zeros(len(rays.leaders))
+    of = rays.of[start[0]]
+    np.add.at(bounds, of[of >= 0], start[1][of >= 0])
+    atoms = np.flatnonzero(bounds)
+    return atoms, np.minimum(bounds[atoms], 1.0)
 
 
 def _bought(solution: SelfDictionary, p: Array) -> Indices:

@@ -1,0 +1,161 @@
+"""Columns and bounds enter; their best bounded mixtures, and how the total error bends with the bounds, leave.
+
+Notation
+--------
+G : Gram matrix of the atoms, a x a; Q : inner products of every column with the atoms, n x a
+d : upper bounds of the mixing weights, shared by all columns; om : weight of each column
+X : mixing weights, n x a; state : 0 at the lower bound, 1 free, 2 at the upper bound
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosep.kernels.compile import kernel
+
+Array = NDArray[np.float64]
+States = NDArray[np.int8]
+Positions = NDArray[np.int64]
+
+LOWER, FREE, UPPER = 0, 1, 2
+# Pivots are kept above this share of their diagonal: dependent atoms then drift to a bound and leave.
+PIVOT_FLOOR = 1e-11
+# A multiplier must have the wrong sign by this much to free its entry.
+SLACK = 1e-10
+
+
+@kernel
+def factor(G: Array, free: Positions, size: int, L: Array) -> None:
+    """Write the Cholesky factor of ``G_FF`` into L."""
+    for i in range(size):
+        for j in range(i + 1):
+            total = G[free[i], free[j]]
+            for p in range(j):
+                total -= L[i, p] * L[j, p]
+            if i == j:
+                L[i, i] = np.sqrt(max(total, PIVOT_FLOOR * G[free[i], free[i]]))
+            else:
+                L[i, j] = total / L[j, j]
+
+
+@kernel
+def bounded_column(
+    G: Array, q: Array, d: Array, x: Array, state: States, free: Positions, L: Array, z: Array
+) -> int:
+    """Solve ``min 1/2 x'Gx - q'x`` over ``0 <= x <= d`` by a primal active set, warm from ``state``.
+
+    Returns the number of free entries, listed in ``free``, with their Cholesky factor in ``L``.
+    """
+    a = G.shape[0]
+    for i in range(a):
+        if d[i] <= 0.0:
+            state[i], x[i] = LOWER, 0.0
+        elif state[i] == UPPER:
+            x[i] = d[i]
+        elif state[i] == LOWER:
+            x[i] = 0.0
+        else:
+            x[i] = min(x[i], d[i])
+    entered, barred = -1, -1
+    size = 0
+    for _ in range(10 * a + 20):
+        size = 0
+        for i in range(a):
+            if state[i] == FREE:
+                free[size] = i
+                size += 1
+        factor(G, free, size, L)
+        for i in range(size):
+            total = q[free[i]]
+            for j in range(a):
+                if state[j] == UPPER:
+                    total -= G[free[i], j] * d[j]
+            for p in range(i):
+                total -= L[i, p] * z[p]
+            z[i] = total / L[i, i]
+        for i in range(size - 1, -1, -1):
+            total = z[i]
+            for p in range(i + 1, size):
+                total -= L[p, i] * z[p]
+            z[i] = total / L[i, i]
+        step, hit, side = 1.0, -1, LOWER
+        for p in range(size):
+            i = free[p]
+            if z[p] < 0.0:
+                share = x[i] / (x[i] - z[p])
+                if share < step:
+                    step, hit, side = share, i, LOWER
+            elif z[p] > d[i]:
+                share = (d[i] - x[i]) / (z[p] - x[i])
+                if share < step:
+                    step, hit, side = share, i, UPPER
+        for p in range(size):
+            x[free[p]] += step * (z[p] - x[free[p]])
+        if hit >= 0:
+            x[hit] = 0.0 if side == LOWER else d[hit]
+            state[hit] = side
+            if hit == entered:
+                barred = hit
+            continue
+        worst, entered = SLACK, -1
+        for i in range(a):
+            if state[i] != FREE and d[i] > 0.0 and i != barred:
+                v = q[i]
+                for j in range(a):
+                    if x[j] != 0.0:
+                        v -= G[i, j] * x[j]
+                wrong = v if state[i] == LOWER else -v
+                if wrong > worst:
+                    worst, entered = wrong, i
+        if entered < 0:
+            break
+        state[entered] = FREE
+    return size
+
+
+@kernel
+def bounded_columns(
+    G: Array, Q: Array, d: Array, om: Array, X: Array, state: States, g: Array, H: Array
+) -> None:
+    """Solve every column, and add up the gradient g and Hessian H of the weighted error with respect to d.
+
+    ``g_t = -sum_l om_l max(0, v_tl)`` with ``v_l = q_l - G x_l``; H is the sum of ``om_l (G_UU - G_UF G_FF^-1 G_FU)``,
+    F the free entries of column l and U those that a larger bound would raise.
+    """
+    a = G.shape[0]
+    free = np.empty(a, np.int64)
+    upper = np.empty(a, np.int64)
+    L = np.zeros((a, a))
+    W = np.zeros((a, a))
+    z = np.zeros(a)
+    g[:] = 0.0
+    H[:] = 0.0
+    for l in range(Q.shape[0]):
+        x, q = X[l], Q[l]
+        size = bounded_column(G, q, d, x, state[l], free, L, z)
+        count = 0
+        for i in range(a):
+            if state[l, i] == UPPER or d[i] <= 0.0:
+                v = q[i]
+                for j in range(a):
+                    if x[j] != 0.0:
+                        v -= G[i, j] * x[j]
+                if v > 0.0:
+                    g[i] -= om[l] * v
+                    upper[count] = i
+                    count += 1
+        for s in range(count):
+            for i in range(size):
+                total = G[free[i], upper[s]]
+                for p in range(i):
+                    total -= L[i, p] * W[p, s]
+                W[i, s] = total / L[i, i]
+        for s in range(count):
+            for t in range(s + 1):
+                total = G[upper[s], upper[t]]
+                for i in range(size):
+                    total -= W[i, s] * W[i, t]
+                H[upper[s], upper[t]] += om[l] * total
+    for s in range(a):
+        for t in range(s):
+            value = H[s, t] + H[t, s]
+            H[s, t] = H[t, s] = value

@@ -1,0 +1,110 @@
+"""A thin dense block enters; the self-dictionary model, solved by the published fast gradient, leaves.
+
+Notation as in `selfdict`; Z, BZ is the momentum point.
+"""
+
+import numpy as np
+
+from cosep.kernels.projections import project_dictionary
+from cosep.matrix.local import Array, LocalMatrix
+from cosep.mixing import column_weights
+from cosep.select.pool import Positions
+from cosep.select.selfdict import SelfDictionary, duality_gap, largest_penalty, product
+from cosep.select.spa import pursue
+
+ALPHA = 0.05
+# The fast gradient keeps half a dozen n x n arrays; this many columns make them 10 GB.
+MOST_COLUMNS = 15_000
+TINY = float(np.finfo(np.float64).tiny)
+
+
+def starting_penalty(B: Array, p: Array, r: int) -> float:
+    """Return ``(||B - B(:,K) H||^2 + 1e-3 ||B||^2) / r`` with K from SPA."""
+    M = LocalMatrix(B)
+    given = np.flatnonzero(p == 0)
+    K = pursue(M, len(given) + r, positions=Positions(np.isfinite(p), given))[0]
+    squared = float(np.linalg.norm(B - B[:, K] @ column_weights(M, K)) ** 2)
+    return (squared + 1e-3 * M.squared_norm()) / max(r, 1)
+
+
+def solve_fast_gradient(
+    B: Array,
+    w: Array,
+    *,
+    r: int,
+    penalty: float | None = None,
+    trace: float | None = None,
+    p: Array | None = None,
+    start: object = None,  # noqa: ARG001 - the published method starts at zero
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+) -> SelfDictionary:
+    """Minimise F by Nesterov's method with restarts, steering lambda so that the trace of Y approaches ``trace``.
+
+    Algorithm 1 of Pan and Ng (2023), in the details the code of Gillis and Luce: start at zero, step 1/L with
+    ``L = sigma_max(B)^2``, momentum from ``alpha = 0.05``, restart when F rises. At every restart, and when none has
+    come for 20 iterations, lambda grows or shrinks by a tenth, a share that is halved whenever the direction turns.
+    ``trace=None`` keeps the penalty. Ends on a relative gap of ``tol``, once lambda has settled, or on ``max_iter``.
+    Columns that are given (p = 0) do not count in the trace.
+    """
+    n = B.shape[1]
+    if n > MOST_COLUMNS:
+        msg = (
+            f"solver='fast-gradient' stores n x n arrays, too large for n={n} distinct columns (at most "
+            f"{MOST_COLUMNS}); use solver='newton'."
+        )
+        raise ValueError(msg)
+    p = np.ones(n) if p is None else p
+    counted = np.where(np.isfinite(p), p, 0.0)
+    L = float(np.linalg.norm(B, 2)) ** 2 or 1.0
+    lam = starting_penalty(B, p, r) if penalty is None else penalty
+    if trace is not None:
+        # From lambda_max on Y would stay zero for ever, and a share of zero is zero.
+        lam = float(np.clip(lam, 1e-6 * largest_penalty(B, w), 0.5 * largest_penalty(B, w)))
+    share, direction = 0.1, 0
+    Y, BY = np.zeros((n, n)), np.zeros_like(B)
+    Z, BZ = Y, BY
+    alpha, last, since = ALPHA, np.inf, 0
+    history: list[tuple[float, float, float]] = []
+    floor = max(1e-12 * float(np.vdot(B, B)), TINY)
+    for n_iter in range(1, max_iter + 1):
+        step = B.T @ (B - BZ)
+        step.flat[:: n + 1] -= np.where(counted == p, lam * counted, np.inf)
+        step *= 1.0 / L
+        step += Z
+        ahead = project_dictionary(step, w)
+        B_ahead = product(B, ahead)
+        size = float(counted @ np.diagonal(ahead))
+        misfit = 0.5 * float(np.linalg.norm(B - B_ahead)) ** 2
+        value = misfit + lam * size
+        history.append((value, size, lam))
+        since += 1
+        restart = value > last
+        if trace is not None and (restart or since >= 20):
+            turn = -1 if size < trace else 1
+            share = share / 2 if turn == -direction else share
+            direction = turn
+            lam *= 1.0 + turn * share
+            value, since = misfit + lam * size, 0
+        following = (np.sqrt(alpha**4 + 4.0 * alpha**2) - alpha**2) / 2.0
+        beta = 0.0 if restart else alpha * (1.0 - alpha) / (alpha**2 + following)
+        Z, BZ = ahead + beta * (ahead - Y), B_ahead + beta * (B_ahead - BY)
+        Y, BY, last, alpha = ahead, B_ahead, value, ALPHA if restart else following
+        if n_iter % 50 == 0 and (trace is None or share < 1e-2):
+            objective, gap = duality_gap(B, w, Y, lam, p)
+            if gap <= tol * max(objective, floor):
+                break
+    objective, gap = duality_gap(B, w, Y, lam, p)
+    active = np.flatnonzero(Y.any(axis=1))
+    return SelfDictionary(
+        active,
+        Y[active],
+        np.diagonal(Y).copy(),
+        lam,
+        objective,
+        gap,
+        gap / max(objective, floor),
+        "penalty",
+        n_iter=n_iter,
+        history=tuple(history),
+    )

@@ -1,0 +1,325 @@
+"""A thin dense block enters; the self-dictionary model, solved to a duality gap, leaves.
+
+With normalised columns ``c_t = B_t / w_t``, weights ``om_l = w_l^2`` and ``X(t,l) = w_t Y(t,l) / w_l`` the model is
+
+    min 1/2 sum_l om_l ||c_l - C x_l||^2 + lambda sum_t p_t d_t,    0 <= X(t,l) <= d_t <= 1.
+
+Given d the columns are small independent bounded least-squares problems, and what they leave, F(d), is convex, once
+differentiable and piecewise quadratic in the few entries of d that are not zero. Newton's method on F over a working
+set of atoms, and a pass over all atoms that either proves optimality or names those that are missing: no n x n matrix,
+no step size. Instead of searching for lambda one may prescribe ``sum p_t d_t``; lambda is then a multiplier.
+Derivation: docs/theory/newton.md.
+
+Notation
+--------
+C, om : normalised columns and their weights, scaled so that ``sum om ||c||^2 = 1``
+A, d : atoms of the working set and their bounds; p : their prices
+R : residuals ``c_l - C x_l``; rr = sum om ||R||^2, cr = sum om c'R
+s : scores ``sum_l om_l max(0, c_t'R_l)``, minus the derivative of F with respect to ``d_t``
+tau : prescribed ``sum p_t d_t``, or None when lambda is prescribed
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosep.kernels.bounded import bounded_columns
+from cosep.kernels.box import minimise_in_box
+from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.select.pool import Positions
+from cosep.select.selfdict import SelfDictionary
+from cosep.select.spa import pursue
+
+# Atoms and columns of one tile of the pass over all scores.
+TILE = (512, 4096)
+# Two atoms with a larger cosine enter one after the other rather than together.
+TWIN = 0.995
+# Passes over all atoms without a smaller gap before giving up.
+PATIENCE = 20
+# Rounding leaves bounds below this.
+NOTHING = 1e-11
+
+
+class Point(NamedTuple):
+    """F at one d: the mixtures of all columns, the residual sums, gradient and Hessian."""
+
+    d: Array
+    X: Array
+    state: NDArray[np.int8]
+    R: Array
+    rr: float
+    cr: float
+    g: Array
+    H: Array
+
+
+class Certificate(NamedTuple):
+    """A proven bound on what is left to gain, absolute and relative to the objective, and the lambda it holds for."""
+
+    gap: float
+    relative: float
+    lam: float
+
+
+@dataclass
+class Model:
+    """The reduced problem on a working set of atoms."""
+
+    C: Array
+    om: Array
+    p: Array
+    tau: float | None
+    lam: float
+    atoms: Indices
+
+    def __post_init__(self) -> None:
+        self.CA = np.ascontiguousarray(self.C[:, self.atoms])
+        self.G = self.CA.T @ self.CA
+        self.Q = self.C.T @ self.CA
+        self.price = self.p[self.atoms]
+
+    def at(self, d: Array, X: Array, state: NDArray[np.int8]) -> Point:
+        """Evaluate F at d, starting the columns from given mixtures, which are not written to."""
+        X, state = X.copy(), state.copy()
+        g, H = np.empty(len(d)), np.empty((len(d), len(d)))
+        bounded_columns(self.G, self.Q, d, self.om, X, state, g, H)
+        R = self.C - self.CA @ X.T
+        rr = float(self.om @ np.einsum("ij,ij->j", R, R))
+        cr = float(self.om @ np.einsum("ij,ij->j", self.C, R))
+        return Point(d, X, state, R, rr, cr, g, H)
+
+    def objective(self, point: Point) -> float:
+        """Return what Newton's method lowers: the error, and the price unless it is prescribed."""
+        return 0.5 * point.rr + (0.0 if self.tau is not None else self.lam * float(self.price @ point.d))
+
+    def slope(self, point: Point) -> Array:
+        """Return the gradient of that."""
+        return point.g if self.tau is not None else point.g + self.lam * self.price
+
+    def certify(self, point: Point, s: Array, p: Array) -> Certificate:
+        """Bound the gap from the scores of atoms with prices p: of the working set, or of all."""
+        rr, cr = point.rr, point.cr
+        usable = np.isfinite(p)
+        s, p = s[usable], p[usable]
+        if self.tau is not None:
+            most, lam = best_spending(s, p, self.tau)
+            dual = max(cr - 0.5 * rr - most, max(0.0, cr - most) ** 2 / (2.0 * rr) if rr > 0 else 0.0)
+        else:
+            lam = self.lam
+            plain = cr - 0.5 * rr - float(np.maximum(s - lam * p, 0.0).sum())
+            largest = float((lam * p[s > 0] / s[s > 0]).min(initial=np.inf))
+            th = min(max(cr, 0.0) / rr if rr > 0 else 0.0, largest)
+            dual = max(plain, th * cr - 0.5 * th * th * rr)
+        gap = self.objective(point) - dual
+        value = 0.5 * rr + lam * float(self.price @ point.d)
+        return Certificate(gap, gap / max(value, 1e-12), lam)
+
+
+def best_spending(s: Array, p: Array, tau: float) -> tuple[float, float]:
+    """Return ``max s'd`` over ``0 <= d <= 1, p'd <= tau`` (prices 0 or 1), and what a little more tau would earn."""
+    ranked = -np.sort(-s[p > 0])
+    whole = min(int(tau), len(ranked))
+    margin = float(ranked[whole]) if whole < len(ranked) else 0.0
+    return float(s[p == 0].sum() + ranked[:whole].sum()) + (tau - whole) * margin, margin
+
+
+def all_scores(C: Array, R: Array, om: Array) -> Array:
+    """Return ``s_t = sum_l om_l max(0, c_t'R_l)`` for all t, tile by tile."""
+    weighted = R * om
+    s = np.zeros(C.shape[1])
+    for t in range(0, C.shape[1], TILE[0]):
+        atoms = C[:, t : t + TILE[0]].T
+        for l in range(0, R.shape[1], TILE[1]):
+            products = atoms @ weighted[:, l : l + TILE[1]]
+            s[t : t + TILE[0]] += np.maximum(products, 0.0, out=products).sum(axis=1)
+    return s
+
+
+def solve_newton(
+    B: Array,
+    w: Array,
+    *,
+    r: int,
+    penalty: float | None = None,
+    trace: float | None = None,
+    p: Array | None = None,
+    start: tuple[Indices, Array] | None = None,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+) -> SelfDictionary:
+    """Minimise the self-dictionary model with a given trace, or a given penalty, to a relative gap of ``tol``.
+
+    Parameters
+    ----------
+    B, w : ndarray of shape (m, n) and (n,)
+        Columns, none of them zero, and their l1 norms.
+    r : int
+        How many atoms to begin with, and to add at least.
+    penalty, trace : float
+        Lambda, or the sum of ``p_t Y(t,t)``. One of them.
+    p : ndarray of shape (n,), optional
+        Prices: 1 to be chosen, 0 given, infinity not to be used.
+    start : tuple of (atoms, their bounds d), optional
+        Where to begin; SPA's atoms are added to it.
+    tol : float
+        Relative duality gap to end on.
+    max_iter : int
+        Evaluations of F at the most; the gap reached is reported in any case.
+
+    Returns
+    -------
+    SelfDictionary
+        ``history`` holds objective, sum of prices and lambda after each pass over all atoms.
+    """
+    n = B.shape[1]
+    p = np.ones(n) if p is None else p
+    C, om = B / w, w * w
+    scale = float(om @ np.einsum("ij,ij->j", C, C))
+    om = om / scale
+    atoms, d = _begin(B, p, trace, start, r)
+    model = Model(C, om, p, trace, 0.0 if penalty is None else penalty / scale, atoms)
+    point = model.at(d, np.zeros((n, len(atoms))), np.zeros((n, len(atoms)), np.int8))
+    spent, goal, history = 0, 0.05, []
+    least, idle = np.inf, 0
+    while True:
+        point, inner, used = _descend(model, point, goal, max_iter - spent)
+        spent += used + 1
+        s = all_scores(C, point.R, om)
+        outer = model.certify(point, s, p)
+        value = 0.5 * point.rr + inner.lam * float(model.price @ point.d)
+        history.append((scale * value, float(model.price @ point.d), scale * inner.lam))
+        least, idle = (outer.relative, 0) if outer.relative < 0.99 * least else (least, idle + 1)
+        if outer.relative <= tol or spent >= max_iter or idle == PATIENCE:
+            break
+        missing = _missing(C, s, model, inner.lam * (1.0 + 0.2 * tol), max(20, r, len(model.atoms) // 2))
+        if len(missing) == 0 and (inner.relative <= 0.1 * tol or (used == 0 and inner.relative > goal)):
+            break  # neither a missing atom nor a better d: what rounding allows is reached
+        goal = min(max(0.1 * outer.relative, 0.3 * tol), 0.05)
+        if len(missing):
+            model, point = _with_atoms(model, point, missing)
+        else:
+            goal = min(goal, 0.3 * inner.relative)
+    rows = _rows(model, point, w)
+    objective = scale * (0.5 * point.rr + outer.lam * float(model.price @ point.d))
+    gap = scale * outer.gap
+    kind = "penalty" if trace is None else "trace"
+    return SelfDictionary(
+        *rows, scale * outer.lam, objective, gap, outer.relative, kind, n_iter=spent, history=tuple(history)
+    )
+
+
+def _begin(
+    B: Array, p: Array, trace: float | None, start: tuple[Indices, Array] | None, r: int
+) -> tuple[Indices, Array]:
+    """Return atoms, by SPA and from the start, and bounds that meet the trace."""
+    given = np.flatnonzero(p == 0)
+    usable = np.isfinite(p)
+    count = min(len(given) + r, int(usable.sum()))
+    known = {int(t): 1.0 for t in given}
+    if start is not None:
+        known |= {int(t): float(bound) for t, bound in zip(*start, strict=True) if p[t] == 1}
+    for t in pursue(LocalMatrix(B), count, tol=0.0, positions=Positions(usable, given))[0]:
+        known.setdefault(int(t), 0.0)
+    if trace is not None:
+        for t in np.flatnonzero(p == 1):
+            if len(known) >= len(given) + trace:
+                break
+            known.setdefault(int(t), 0.0)
+    atoms, d = np.array(list(known), dtype=np.intp), np.array(list(known.values()))
+    return atoms, d if trace is None else _meet(d, p[atoms], trace)
+
+
+def _meet(d: Array, price: Array, tau: float) -> Array:
+    """Return d, shrunk towards 0 or grown towards 1 where it is priced, with ``sum price d = tau``."""
+    spent = float(price @ d)
+    if spent > tau:
+        return np.where(price > 0, d * (tau / spent), d)
+    room = float(price @ (1.0 - d))
+    return np.where(price > 0, d + (1.0 - d) * ((tau - spent) / room), d) if room > 0 else d
+
+
+def _descend(model: Model, point: Point, goal: float, budget: int) -> tuple[Point, Certificate, int]:
+    """Run Newton's method until the gap within the working set is ``goal``, or nothing moves any more."""
+    mu, used = 1e-8, 0
+    while True:
+        inner = model.certify(point, -point.g, model.price)
+        if inner.relative <= goal or used >= budget:
+            break
+        curvature = np.diagonal(point.H)
+        damping = mu * np.diag(np.maximum(curvature, 1e-6 * max(float(curvature.max()), 1e-12)))
+        slope = model.slope(point)
+        step = minimise_in_box(
+            point.H + damping, slope, -point.d, 1.0 - point.d, model.price, model.tau is not None
+        )
+        promised = -float(slope @ step + 0.5 * step @ point.H @ step)
+        if not promised > 1e-16:
+            break
+        ahead = _try(model, point, step, 1.0)
+        used += 1
+        earned = model.objective(point) - model.objective(ahead)
+        if earned < 0.05 * promised:
+            # A secant on the slope along the step finds where F turns.
+            bend = float(model.slope(ahead) @ step - slope @ step)
+            share = float(np.clip(-(slope @ step) / bend, 0.05, 0.9)) if bend > 0 else 0.5
+            ahead = _try(model, point, step, share)
+            used += 1
+            earned = model.objective(point) - model.objective(ahead)
+            if earned <= 0:
+                mu = 10.0 * max(mu, 1e-3)
+                if mu > 1e6:
+                    break
+                continue
+        elif earned > 0.7 * promised:
+            mu *= 0.2
+        elif earned < 0.3 * promised:
+            mu = 4.0 * max(mu, 1e-3)
+        point = ahead
+    return point, inner, used
+
+
+def _try(model: Model, point: Point, step: Array, share: float) -> Point:
+    d = np.clip(point.d + share * step, 0.0, 1.0)
+    d[d < NOTHING] = 0.0
+    return model.at(d if model.tau is None else _meet(d, model.price, model.tau), point.X, point.state)
+
+
+def _missing(C: Array, s: Array, model: Model, bar: float, most: int) -> Indices:
+    """Return the atoms outside the working set that score above the bar, best first, twins only to fill up."""
+    outside = np.isfinite(model.p)
+    outside[model.atoms] = False
+    named = np.flatnonzero(outside & (s > bar * np.where(outside, model.p, 1.0)))
+    named = named[np.argsort(-s[named], kind="stable")][: 6 * most]
+    unit = C[:, named] / np.linalg.norm(C[:, named], axis=0)
+    chosen: list[int] = []
+    twins: list[int] = []
+    for k in range(len(named)):
+        alike = bool(chosen) and float((unit[:, chosen].T @ unit[:, k]).max()) > TWIN
+        (twins if alike else chosen).append(k)
+        if len(chosen) == most:
+            break
+    return named[np.array((chosen + twins)[:most], dtype=np.intp)]
+
+
+def _with_atoms(model: Model, point: Point, missing: Indices) -> tuple[Model, Point]:
+    """Drop the atoms that are not used, add those that are missing, keep the mixtures."""
+    keep = (point.d > 0) | (model.price == 0)
+    grown = Model(model.C, model.om, model.p, model.tau, model.lam, np.concatenate([model.atoms[keep], missing]))
+    d = np.concatenate([point.d[keep], np.zeros(len(missing))])
+    n = len(model.om)
+    X = np.hstack([point.X[:, keep], np.zeros((n, len(missing)))])
+    state = np.hstack([point.state[:, keep], np.zeros((n, len(missing)), np.int8)])
+    return grown, grown.at(d, X, state)
+
+
+def _rows(model: Model, point: Point, w: Array) -> tuple[Indices, Array, Array]:
+    """Return the active rows of Y, ``Y(t,l) = X(t,l) w_l / w_t`` with ``Y(t,t) = d_t``, and its diagonal."""
+    used = np.flatnonzero(point.d > 0)
+    used = used[np.argsort(model.atoms[used])]
+    active = model.atoms[used]
+    rows = point.X[:, used].T * w / w[active][:, None]
+    rows[np.arange(len(active)), active] = point.d[used]
+    diagonal = np.zeros(len(w))
+    diagonal[active] = point.d[used]
+    return active, rows, diagonal
