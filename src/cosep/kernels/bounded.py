@@ -55,7 +55,7 @@ def bounded_column(
             x[i] = 0.0
         else:
             x[i] = min(x[i], d[i])
-    entered, barred = -1, -1
+    entered, origin, barred = -1, LOWER, -1
     size = 0
     for _ in range(10 * a + 20):
         size = 0
@@ -93,8 +93,8 @@ def bounded_column(
         if hit >= 0:
             x[hit] = 0.0 if side == LOWER else d[hit]
             state[hit] = side
-            if hit == entered:
-                barred = hit
+            if hit == entered and side == origin:
+                barred = hit  # rounding alone had freed it
             continue
         worst, entered = SLACK, -1
         for i in range(a):
@@ -108,6 +108,7 @@ def bounded_column(
                     worst, entered = wrong, i
         if entered < 0:
             break
+        origin = state[entered]
         state[entered] = FREE
     return size
 
