@@ -2,18 +2,19 @@
 
 import json
 import os
-import tempfile
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
-from cosep.matrix.checks import SAFE_EXPONENT, as_matrix
+from cosep.archive import read_arrays, write_arrays
+from cosep.matrix.checks import as_matrix, check_indices
 from cosep.matrix.local import Array, Indices, LocalMatrix
 
 # What a long computation reports: stage, step, most steps, relative error (nan where it is not known yet).
@@ -25,9 +26,12 @@ FORMAT_VERSION = 1
 _SIDES = ("factor", "weights", "labels", "names")
 _OTHER_SIDE = {f"{a}_{part}": f"{b}_{part}" for part in _SIDES for a, b in (("row", "col"), ("col", "row"))}
 _ARRAYS = ("core", *_OTHER_SIDE)
+_STORED = (*_ARRAYS, "row_indices", "col_indices", "scaling_rows", "scaling_cols", "header")
 
 # Below this squared relative error the difference of norms has lost too many digits.
 CANCELLATION = 1e-6
+# A reconstruction this much larger than the data, as a power of two, is all there is to the error.
+HUGE = 300
 
 
 class SelectionWarning(UserWarning):
@@ -41,7 +45,7 @@ class Selection:
     Parameters
     ----------
     row_indices, col_indices : ndarray of int or None
-        Positions in the data matrix.
+        Distinct positions in the data matrix.
     gap : float or None
         Relative duality gap of the convex model, where the method solves one: 0 is a proven optimum.
     n_iter : int or None
@@ -56,6 +60,18 @@ class Selection:
     n_iter: int | None = None
     history: tuple[Any, ...] = ()
 
+    def __post_init__(self) -> None:
+        for side in ("row_indices", "col_indices"):
+            if getattr(self, side) is not None:
+                object.__setattr__(self, side, check_indices(getattr(self, side), side))
+        for name, kind, value in (("gap", Real, self.gap), ("n_iter", Integral, self.n_iter)):
+            if value is not None and not isinstance(value, kind):
+                msg = f"{name}={value!r} must be a number or None."
+                raise ValueError(msg)
+        if not isinstance(self.history, tuple):
+            msg = f"history={self.history!r} must be a tuple."
+            raise ValueError(msg)
+
     @property
     def T(self) -> "Selection":
         """The same choice, for the transpose of the matrix."""
@@ -69,6 +85,17 @@ class Scaling:
     name: str
     rows: Array
     cols: Array
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            msg = f"name={self.name!r} must be the name of a scaling."
+            raise ValueError(msg)
+        for side in ("rows", "cols"):
+            factors = np.asarray(getattr(self, side))
+            if factors.ndim != 1 or factors.dtype.kind != "f" or not (np.isfinite(factors) & (factors > 0)).all():
+                msg = f"{side} of a scaling must be a list of positive, finite factors, got {getattr(self, side)!r}."
+                raise ValueError(msg)
+            object.__setattr__(self, side, factors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,23 +142,39 @@ class Factorization:
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        shapes = {
-            name: np.shape(part)
-            for name in ("row_factor", "core", "col_factor")
-            if (part := getattr(self, name)) is not None
-        }
-        chain = list(shapes.values())
-        if any(len(shape) != 2 for shape in chain) or any(a[1] != b[0] for a, b in pairwise(chain)):
+        for name in _ARRAYS:
+            if getattr(self, name) is not None or name in {"row_factor", "col_factor"}:
+                object.__setattr__(self, name, _checked_part(name, getattr(self, name)))
+        factors = {"row_factor": self.row_factor, "core": self.core, "col_factor": self.col_factor}
+        shapes = {name: part.shape for name, part in factors.items() if part is not None}
+        if any(a[1] != b[0] for a, b in pairwise(shapes.values())):
             msg = f"The factors must be matrices whose product exists, got shapes {shapes}."
             raise ValueError(msg)
         m, n = self.shape
-        expected = {"row_weights": (m,), "row_labels": (m,), "row_names": (m,)}
-        expected |= {"col_weights": (n,), "col_labels": (n,), "col_names": (n,)}
-        for name, (size,) in expected.items():
-            part = getattr(self, name)
-            if part is not None and size != np.shape(part)[-1 if name == "col_weights" else 0]:
-                msg = f"{name} has shape {np.shape(part)}, which does not fit the {m} x {n} matrix of the factors."
+        for side, size in (("row", m), ("col", n)):
+            self._check_side(side, size)
+        for name, kind in (("selection", Selection), ("scaling", Scaling)):
+            if not isinstance(getattr(self, name), kind | None):
+                msg = f"{name}={getattr(self, name)!r} must be a {kind.__name__} or None."
                 raise ValueError(msg)
+        if not isinstance(self.meta, Mapping):
+            msg = f"meta={self.meta!r} must be a dictionary."
+            raise ValueError(msg)
+
+    def _check_side(self, side: str, size: int) -> None:
+        """Refuse labels, names, weights, indices or scales that do not fit the size of their side."""
+        for part in ("weights", "labels", "names"):
+            array = getattr(self, f"{side}_{part}")
+            if array is not None and array.shape[-1 if (side, part) == ("col", "weights") else 0] != size:
+                msg = f"{side}_{part} has shape {array.shape}, which does not fit the matrix of shape {self.shape}."
+                raise ValueError(msg)
+        if isinstance(self.selection, Selection):
+            indices = getattr(self.selection, f"{side}_indices")
+            if indices is not None:
+                check_indices(indices, f"selection.{side}_indices", size, f"the number of {side}s")
+        if isinstance(self.scaling, Scaling) and len(getattr(self.scaling, f"{side}s")) != size:
+            msg = f"scaling has {len(getattr(self.scaling, f'{side}s'))} {side}s, but the factors stand for {size}."
+            raise ValueError(msg)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -147,19 +190,14 @@ class Factorization:
         scaling = None if self.scaling is None else Scaling(self.scaling.name, self.scaling.cols, self.scaling.rows)
         return Factorization(selection=selection, scaling=scaling, meta=self.meta, **parts)
 
-    def _thin(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return W and H with ``W @ H`` the reconstruction and the shorter side between them."""
-        if self.core is None:
-            return self.row_factor, self.col_factor
-        if self.core.shape[0] < self.core.shape[1]:
-            return self.row_factor, self.core @ self.col_factor
-        return self.row_factor @ self.core, self.col_factor
-
     def reconstruct(self, rows: Any = None) -> NDArray[Any]:
         """Return ``row_factor @ core @ col_factor``, all of it or the given rows (an index array or a slice)."""
-        left = self.row_factor if rows is None else self.row_factor[rows]
-        right = self.col_factor if self.core is None else self.core @ self.col_factor
-        return np.asarray(left @ right)
+        try:
+            left = self.row_factor if rows is None else self.row_factor[rows]
+        except (IndexError, TypeError, ValueError) as error:
+            msg = f"rows={rows!r} must be a slice or positions below {len(self.row_factor)} ({error})."
+            raise ValueError(msg) from error
+        return np.asarray(left @ (self.col_factor if self.core is None else self.core @ self.col_factor))
 
     def relative_error(self, X: Any) -> float:
         """``||X - reconstruction||_F / ||X||_F``, never forming the reconstruction as a whole.
@@ -171,31 +209,38 @@ class Factorization:
         if M.shape != self.shape:
             msg = f"X has shape {M.shape}, but the factors stand for a matrix of shape {self.shape}."
             raise ValueError(msg)
-        (W, row_exponent), (H, col_exponent) = (_mantissa(part) for part in self._thin())
-        exponent = row_exponent + col_exponent - M.exponent
-        total = M.squared_norm()
-        if not (W.any() and H.any()):
+        W, H, exponent = self._thin()
+        exponent -= M.exponent
+        total, own = M.squared_norm(), float(np.vdot(W.T @ W, H @ H.T))
+        if own <= 0:
             return 0.0 if total == 0 else 1.0
-        if total == 0 or exponent > SAFE_EXPONENT:
+        if total == 0:
             return np.inf
-        W = np.ldexp(W, exponent)
-        squared = total - 2.0 * float(np.vdot(M.cross(W), H.T)) + float(np.vdot(W.T @ W, H @ H.T))
+        if exponent > HUGE:
+            with np.errstate(over="ignore"):
+                return float(np.ldexp(np.sqrt(own / total), exponent))
+        W, own = np.ldexp(W, exponent), float(np.ldexp(own, 2 * exponent))
+        squared = total - 2.0 * float(np.vdot(M.cross(W), H.T)) + own
         if squared < CANCELLATION * total:
             squared = _blockwise_squared_error(M, W, H)
         return float(np.sqrt(squared / total))
 
+    def _thin(self) -> tuple[Array, Array, int]:
+        """Return W, H and e with ``W @ H * 2**e`` the reconstruction, and entries of about one in W and H."""
+        W, row_exponent = _mantissa(self.row_factor)
+        H, col_exponent = _mantissa(self.col_factor)
+        if self.core is None:
+            return W, H, row_exponent + col_exponent
+        S, core_exponent = _mantissa(self.core)
+        if S.shape[0] < S.shape[1]:
+            H, more = _mantissa(S @ H)
+        else:
+            W, more = _mantissa(W @ S)
+        return W, H, row_exponent + col_exponent + core_exponent + more
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one ``.npz`` file, under exactly this name and only once it is complete."""
-        path = Path(path)
-        arrays = _flatten(self)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            temporary = Path(file.name)
-            try:
-                np.savez_compressed(file, **arrays)
-                file.close()
-                temporary.replace(path)
-            finally:
-                temporary.unlink(missing_ok=True)
+        write_arrays(_checked_path(path), _flatten(self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Factorization":
@@ -208,14 +253,46 @@ class Factorization:
         ValueError
             If the file is truncated, malformed, from a newer version, or not one of ours.
         """
-        path = Path(path)
+        path = _checked_path(path)
         try:
-            return _unflatten(_read_arrays(path))
+            return _unflatten(read_arrays(path, _STORED))
         except FileNotFoundError:
             raise
-        except (ValueError, KeyError, TypeError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
+        except Exception as error:
+            # A hostile file can make the readers of its layers raise anything.
             msg = f"path={str(path)!r} is not a readable factorization ({error}); write one with Factorization.save."
             raise ValueError(msg) from error
+
+
+def _checked_part(name: str, part: Any) -> NDArray[Any]:
+    """Return a part of a factorization as an array of its kind: floats, whole numbers or text."""
+    try:
+        array = np.asarray(part.toarray() if scipy.sparse.issparse(part) else part)
+    except ValueError:
+        array = np.zeros(0, dtype=object)
+    if name.endswith("_names"):
+        if array.ndim == 1 and all(isinstance(entry, str) for entry in array.tolist()):
+            return array
+        msg = f"{name} must be a list of text, got {part!r}; convert the names with str first."
+        raise ValueError(msg)
+    if name.endswith("_labels"):
+        if array.ndim == 1 and array.dtype.kind in "iu":
+            return array
+        msg = f"{name} must be a list of whole numbers, got {part!r}."
+        raise ValueError(msg)
+    masked = isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part)
+    if array.ndim != 2 or array.dtype.kind not in "fiub" or masked or not np.isfinite(array).all():
+        msg = f"{name} must be a matrix of finite real numbers, got type {array.dtype} and shape {array.shape}."
+        raise ValueError(msg)
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+
+
+def _checked_path(path: Any) -> Path:
+    try:
+        return Path(path)
+    except TypeError as error:
+        msg = f"path={path!r} must be the name of a file."
+        raise ValueError(msg) from error
 
 
 def _mantissa(part: NDArray[Any]) -> tuple[Array, int]:
@@ -232,12 +309,12 @@ def _blockwise_squared_error(M: LocalMatrix, W: Array, H: Array) -> float:
     return squared
 
 
-def _flatten(factorization: Factorization) -> dict[str, Any]:
+def _flatten(factorization: Factorization) -> dict[str, NDArray[Any]]:
     """Return the record as named arrays of plain types."""
     arrays = {name: part for name in _ARRAYS if (part := getattr(factorization, name)) is not None}
     for name in ("row_names", "col_names"):
         if name in arrays:
-            arrays[name] = np.asarray(arrays[name]).astype(np.str_)
+            arrays[name] = arrays[name].astype(np.str_)
     header: dict[str, Any] = {"format": FORMAT, "version": FORMAT_VERSION, "meta": dict(factorization.meta)}
     if (selection := factorization.selection) is not None:
         header["selection"] = {"gap": selection.gap, "n_iter": selection.n_iter, "history": selection.history}
@@ -247,75 +324,44 @@ def _flatten(factorization: Factorization) -> dict[str, Any]:
     if (scaling := factorization.scaling) is not None:
         header["scaling"] = scaling.name
         arrays |= {"scaling_rows": scaling.rows, "scaling_cols": scaling.cols}
-    for name, array in arrays.items():
-        _check_stored(name, np.asarray(array))
     try:
-        arrays["header"] = np.asarray(json.dumps(header))
-    except TypeError as error:
+        text = json.dumps(header)
+        kept = json.loads(text)["meta"] == header["meta"]
+    except (TypeError, ValueError, RecursionError) as error:
         msg = f"meta and history must hold only what JSON can hold ({error}); convert the rest to text or numbers."
         raise ValueError(msg) from error
+    if not kept:
+        msg = "meta must hold only what JSON returns unchanged: text as keys, lists instead of tuples."
+        raise ValueError(msg)
+    arrays["header"] = np.asarray(text)
     return arrays
 
 
 def _unflatten(arrays: dict[str, NDArray[Any]]) -> Factorization:
-    """Return the record that `_flatten` took apart; anything missing, left over or out of place raises."""
+    """Return the record that `_flatten` took apart; anything missing or out of place raises."""
     header = json.loads(str(arrays.pop("header")))
     if header["format"] != FORMAT:
         msg = f"format {header['format']!r} instead of {FORMAT!r}"
         raise ValueError(msg)
-    if header["version"] != FORMAT_VERSION:
+    if header["version"] is True or header["version"] != FORMAT_VERSION:
         msg = f"format version {header['version']!r}, while this cosep reads {FORMAT_VERSION}"
         raise ValueError(msg)
-    for name, array in arrays.items():
-        _check_stored(name, array)
     parts: dict[str, Any] = {name: arrays.pop(name) for name in _ARRAYS if name in arrays}
+    for name, part in parts.items():
+        if name.endswith(("factor", "core", "weights")) and part.dtype not in (np.float32, np.float64):
+            msg = f"{name} has type {part.dtype}"
+            raise ValueError(msg)
     if "selection" in header:
         stored = header["selection"]
+        if not isinstance(stored["history"], list):
+            msg = "history is no list"
+            raise ValueError(msg)
         history = tuple(tuple(entry) if isinstance(entry, list) else entry for entry in stored["history"])
-        parts["selection"] = Selection(
-            arrays.pop("row_indices", None),
-            arrays.pop("col_indices", None),
-            stored["gap"],
-            stored["n_iter"],
-            history,
-        )
+        indices = arrays.pop("row_indices", None), arrays.pop("col_indices", None)
+        parts["selection"] = Selection(*indices, stored["gap"], stored["n_iter"], history)
     if "scaling" in header:
         parts["scaling"] = Scaling(header["scaling"], arrays.pop("scaling_rows"), arrays.pop("scaling_cols"))
     if arrays:
         msg = f"unknown arrays {sorted(arrays)}"
         raise ValueError(msg)
-    if not isinstance(header["meta"], dict):
-        msg = f"meta is a {type(header['meta']).__name__}"
-        raise TypeError(msg)
     return Factorization(meta=header["meta"], **{"core": None, **parts})
-
-
-def _check_stored(name: str, array: NDArray[Any]) -> None:
-    kind = "iu" if name.endswith(("_indices", "_labels")) else "U" if name.endswith("_names") else "f"
-    dimensions = 2 if name.endswith(("_factor", "core", "_weights")) else 1
-    if array.dtype.kind not in kind or array.ndim != dimensions:
-        msg = f"{name} has type {array.dtype} and {array.ndim} dimensions"
-        raise ValueError(msg)
-    if kind == "f" and not np.isfinite(array).all():
-        msg = f"{name} has entries that are not finite"
-        raise ValueError(msg)
-
-
-def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Read every array of an ``.npz``, trusting no size that the file does not hold."""
-    arrays = {}
-    with zipfile.ZipFile(path) as archive:
-        for info in archive.infolist():
-            with archive.open(info) as member:
-                version = np.lib.format.read_magic(member)
-                reader = (
-                    np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-                )
-                shape, _, dtype = reader(member)
-                size = member.tell()
-            if dtype.hasobject or size + int(np.prod(shape, dtype=object)) * dtype.itemsize != info.file_size:
-                msg = f"{info.filename} does not hold the array that it announces"
-                raise ValueError(msg)
-            with archive.open(info) as member:
-                arrays[info.filename.removesuffix(".npy")] = np.lib.format.read_array(member, allow_pickle=False)
-    return arrays

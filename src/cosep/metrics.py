@@ -98,19 +98,28 @@ def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
 
 def _codes(labels: Any, name: str, missing: int | None = None) -> Indices:
     """Return labels as 0, 1, ..., and -1 where missing."""
-    array: NDArray[Any] = np.asarray(labels)
+    try:
+        array: NDArray[Any] = np.asarray(labels)
+    except ValueError:
+        array = np.zeros(0)
+    if isinstance(labels, np.ma.MaskedArray) and np.ma.is_masked(labels):
+        msg = f"{name} has masked entries; give those items a label of their own or leave them out of both lists."
+        raise ValueError(msg)
     if array.ndim != 1 or array.size == 0:
         msg = f"{name} must be a one-dimensional, non-empty list of labels, got shape {array.shape}."
         raise ValueError(msg)
-    if array.dtype.kind == "f" and np.isnan(array).any():
+    if bool((array != array).any()):  # noqa: PLR0124 - true of NaN and NaT alone, whatever the type
         msg = f"{name} contains NaN; give those items a label of their own or leave them out of both lists."
         raise ValueError(msg)
+    mixed = not isinstance(labels, np.ndarray) and len({isinstance(label, str) for label in labels}) > 1
     try:
         values, codes = np.unique(array, return_inverse=True)
-    except TypeError as error:
-        msg = f"{name} must hold labels of one kind that can be compared ({error}); convert them to text first."
-        raise ValueError(msg) from error
-    if missing is not None and array.dtype.kind in "if" and missing in values:
+    except TypeError:
+        mixed = True
+    if mixed:
+        msg = f"{name} must hold labels of one kind that can be compared; convert them to text first."
+        raise ValueError(msg)
+    if missing is not None and array.dtype.kind in "ifO" and missing in values.tolist():
         position = int(np.searchsorted(values, missing))
         codes = np.where(codes == position, -1, codes - (codes > position))
     return codes

@@ -10,10 +10,11 @@ P1, P2 : nonnegative factors, m x r1 and r2 x n
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosep.factorization import Callback, Factorization, Selection
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent
-from cosep.matrix.checks import as_matrix, check_count, check_indices, check_number
+from cosep.matrix.checks import as_matrix, check_indices, check_iterations, check_number
 from cosep.matrix.local import Array, Indices, LocalMatrix
 
 # Inside an alternation: a KKT residual below the first, or this many sweeps.
@@ -64,7 +65,7 @@ def mix(
     True
     """
     M = as_matrix(X)
-    max_iter = check_count(max_iter, "max_iter", 2**31, "its largest value")
+    max_iter = check_iterations(max_iter)
     tol = check_number(tol, "tol", 0.0)
     rows, cols = _check_selection(selection, M.shape)
     if rows is not None and cols is not None:
@@ -87,6 +88,12 @@ def coefficients(M: LocalMatrix, H: Array) -> Array:
     return _nonnegative(H.T, M.dot(H.T), np.zeros((M.shape[0], len(H))), exact=True)
 
 
+def cast(part: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the array in the type of the data, unless its range is too small."""
+    fits = np.abs(part).max(initial=0.0) <= np.finfo(dtype).max
+    return part.astype(dtype) if fits else part
+
+
 def factor_labels(factor: Array, strengths: Array) -> Indices:
     """Return for each row of ``factor`` the component with the largest share, ``factor[i,k] * strengths[k]``.
 
@@ -100,11 +107,11 @@ def factor_labels(factor: Array, strengths: Array) -> Indices:
 def _separable(M: LocalMatrix, selection: Selection, cols: Indices) -> Factorization:
     A, V = M.take(cols=cols), column_weights(M, cols)
     return Factorization(
-        row_factor=np.ldexp(A, M.exponent).astype(M.dtype),
+        row_factor=cast(np.ldexp(A, M.exponent), M.dtype),
         core=None,
-        col_factor=V.astype(M.dtype),
+        col_factor=cast(V, M.dtype),
         selection=selection,
-        col_weights=V.astype(M.dtype),
+        col_weights=cast(V, M.dtype),
         row_labels=factor_labels(A, np.linalg.norm(V, axis=1)),
         col_labels=factor_labels(V.T, np.linalg.norm(A, axis=0)),
     )
@@ -138,12 +145,12 @@ def _coseparable(
             break
     P1 = coefficients(M, S @ P2)
     return Factorization(
-        row_factor=P1.astype(M.dtype),
-        core=np.ldexp(S, M.exponent).astype(M.dtype),
-        col_factor=P2.astype(M.dtype),
+        row_factor=cast(P1, M.dtype),
+        core=cast(np.ldexp(S, M.exponent), M.dtype),
+        col_factor=cast(P2, M.dtype),
         selection=selection,
-        row_weights=row_weights.astype(M.dtype),
-        col_weights=col_weights.astype(M.dtype),
+        row_weights=cast(row_weights, M.dtype),
+        col_weights=cast(col_weights, M.dtype),
         row_labels=factor_labels(P1, np.linalg.norm(S @ P2, axis=1)),
         col_labels=factor_labels(P2.T, np.linalg.norm(P1 @ S, axis=0)),
         meta={"objective": objective},

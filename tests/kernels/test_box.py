@@ -30,6 +30,13 @@ def twin(H, g, low, high, a, tied):
         constraints.insert(0, a[None])
         bounds.insert(0, np.zeros(1))
         equalities = 1
+    if tied and (a > 0).sum() == 1:
+        # One priced entry alone cannot move; the general solver calls its bounds inconsistent with the plane.
+        keep = a == 0
+        p = np.zeros(n)
+        if keep.any():
+            p[keep] = twin(H[np.ix_(keep, keep)], g[keep], low[keep], high[keep], a[keep], False)
+        return p
     return quadprog.solve_qp(H, -g, np.vstack(constraints).T, np.concatenate(bounds), equalities)[0]
 
 

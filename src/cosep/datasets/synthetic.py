@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
-from sklearn.utils import check_random_state
 
 from cosep.factorization import Selection
-from cosep.matrix.checks import check_choice, check_count, check_number
+from cosep.matrix.checks import check_choice, check_count, check_iterations, check_number, check_random, check_switch
 from cosep.matrix.local import Array
 from cosep.scaling import scale
 
@@ -76,11 +75,12 @@ def make_coseparable(
     >>> X.shape, len(truth.row_indices), bool(truth.col_identifiable.all())
     ((50, 40), 6, True)
     """
-    m, n = check_count(m, "m", 2**31, "its largest value"), check_count(n, "n", 2**31, "its largest value")
+    m, n = check_iterations(m, "m"), check_iterations(n, "n")
     r1, r2 = check_count(r1, "r1", m, "m"), check_count(r2, "r2", n, "n")
-    noise = check_number(noise, "noise", 0.0)
+    noise = check_number(noise, "noise", 0.0, 1e100)
+    permute = check_switch(permute, "permute")
     check_choice(protocol, "protocol", ("scale-first", "noise-first"))
-    random = check_random_state(random_state)
+    random = check_random(random_state)
     S = random.uniform(size=(r1, r2))
     P1 = np.vstack([np.eye(r1), random.uniform(size=(m - r1, r1))])
     P2 = np.hstack([np.eye(r2), random.uniform(size=(r2, n - r2))])

@@ -1,16 +1,22 @@
-"""Raw input of the outside world enters; checked matrices, counts and index arrays leave, or a ValueError."""
+"""Raw input of the outside world enters; checked matrices, numbers and index arrays leave, or a ValueError."""
 
 import numbers
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_random_state
 
 from cosep.matrix.local import Indices, LocalMatrix
 
 # Squares and fourth powers of entries within 2**+-200 stay within float64.
 SAFE_EXPONENT = 200
+# Rows and columns below this share of the largest entry are lost when squared.
+SAFE_SHARE = 1e-150
+
+
+class NotNumbersError(ValueError, TypeError):
+    """The entries are no numbers: a ValueError like all bad input, and the TypeError that NumPy would raise."""
 
 
 def as_matrix(X: Any, name: str = "X") -> LocalMatrix:
@@ -36,23 +42,41 @@ def as_matrix(X: Any, name: str = "X") -> LocalMatrix:
     entries = values.data if scipy.sparse.issparse(values) else values
     largest = _check_entries(entries, values.shape, name)
     exponent = int(np.frexp(largest)[1]) if largest > 0 else 0
-    if abs(exponent) <= SAFE_EXPONENT:
-        return LocalMatrix(values)
-    if scipy.sparse.issparse(values):
-        values = values.copy()
-        values.data = np.ldexp(values.data, -exponent)
+    if abs(exponent) > SAFE_EXPONENT:
+        entries = np.ldexp(entries, -exponent)
     else:
-        values = np.ldexp(values, -exponent)
-    return LocalMatrix(values, exponent)
+        exponent = 0
+    if scipy.sparse.issparse(values):
+        values = type(values)((entries, values.indices, values.indptr), shape=values.shape)
+    else:
+        values = entries
+    matrix = LocalMatrix(values, exponent)
+    if largest > 0 and entries.min(where=entries > 0, initial=np.inf) < SAFE_SHARE * entries.max():
+        _check_range(matrix, name)
+    return matrix
 
 
 def _dense_values(X: Any, name: str) -> Any:
     """Return a float array, contiguous in one order or the other."""
     plain = np.asarray(X) if isinstance(X, np.matrix) else X
-    values = check_array(
-        plain, dtype=[np.float64, np.float32], ensure_all_finite=False, ensure_min_samples=0, ensure_min_features=0,
-        input_name=name,
-    )  # fmt: skip
+    dtype = getattr(plain, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "mM":
+        msg = f"{name} must hold nonnegative numbers, got dates or durations ({dtype}); convert them first."
+        raise ValueError(msg)
+    try:
+        with np.errstate(over="ignore"):
+            values = check_array(
+                plain,
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+                ensure_min_samples=0,
+                ensure_min_features=0,
+                input_name=name,
+            )
+    except (ValueError, TypeError, OverflowError) as error:
+        kind = ValueError if isinstance(error, ValueError) else NotNumbersError
+        msg = f"{name} must be a matrix of nonnegative numbers, with two dimensions: {error}"
+        raise kind(msg) from error
     _check_shape(values.shape, name)
     return values if values.flags.c_contiguous or values.flags.f_contiguous else np.ascontiguousarray(values)
 
@@ -63,40 +87,82 @@ def _sparse_values(X: Any, name: str) -> Any:
         msg = f"{name} must have two dimensions, got a sparse array of {X.ndim}; reshape it to one row or one column."
         raise ValueError(msg)
     _check_shape(X.shape, name)
-    if np.issubdtype(X.dtype, np.complexfloating):
-        msg = f"{name} must be real, got {X.dtype}; Complex data not supported, take the real part or the magnitude."
+    if X.dtype.kind not in "fiub":
+        msg = f"{name} must hold real numbers, got {X.dtype}: Complex data not supported; convert it first."
         raise ValueError(msg)
-    _check_structure(X, name)
-    compressed = X if X.format in {"csr", "csc"} else X.tocsr()
+    try:
+        sound = STRUCTURES.get(X.format, _always)(X)
+    except (TypeError, IndexError, AttributeError, ValueError):
+        sound = False
+    if not sound:
+        msg = f"{name} is a broken {X.format} matrix: its parts do not fit its shape {X.shape}; rebuild it."
+        raise ValueError(msg)
+    dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
+    with np.errstate(over="ignore"):
+        # Before duplicates are summed, so that small integers do not overflow.
+        compressed = X.astype(dtype, copy=False)
+    compressed = compressed if compressed.format in {"csr", "csc"} else compressed.tocsr()
     kind = scipy.sparse.csr_array if compressed.format == "csr" else scipy.sparse.csc_array
-    dtype = compressed.dtype if compressed.dtype in (np.float32, np.float64) else np.float64
-    parts = (compressed.data.astype(dtype, copy=False), compressed.indices, compressed.indptr)
-    values = kind(parts, shape=compressed.shape)
+    values = kind((compressed.data, compressed.indices, compressed.indptr), shape=compressed.shape)
     if not values.has_canonical_format:
         values = values.copy()
         values.sum_duplicates()
     return values
 
 
-def _check_structure(X: Any, name: str) -> None:
-    """Refuse a sparse matrix whose index arrays would make compiled code read outside its memory."""
-    m, n = X.shape
-    if X.format in {"csr", "csc", "bsr"}:
-        inner = (n, m)[X.format == "csc"] // (X.blocksize[1] if X.format == "bsr" else 1)
-        stored = len(X.indices)
-        sound = (
-            X.indptr[0] == 0
-            and bool((np.diff(X.indptr) >= 0).all())
-            and X.indptr[-1] <= min(stored, len(X.data))
-            and (stored == 0 or (X.indices.min() >= 0 and X.indices.max() < inner))
-        )
-    elif X.format == "coo":
-        sound = X.nnz == 0 or all(c.min() >= 0 and c.max() < size for c, size in zip(X.coords, X.shape, strict=True))
-    else:
-        sound = True
-    if not sound:
-        msg = f"{name} is a broken {X.format} matrix: its index arrays point outside its shape {X.shape}; rebuild it."
-        raise ValueError(msg)
+def _within(indices: Any, size: int) -> bool:
+    return len(indices) == 0 or bool(np.min(indices) >= 0 and np.max(indices) < size)
+
+
+def _sound_compressed(X: Any) -> bool:
+    """Tell whether a csr, csc or bsr matrix would make compiled code read only its own memory."""
+    blocks = X.blocksize if X.format == "bsr" else (1, 1)
+    m, n = X.shape[0] // blocks[0], X.shape[1] // blocks[1]
+    major, minor = (n, m) if X.format == "csc" else (m, n)
+    pointers = np.asarray(X.indptr)
+    return (
+        pointers.shape == (major + 1,)
+        and X.indices.ndim == 1
+        and X.indices.dtype.kind in "iu"
+        and X.data.shape[1:] == (blocks if X.format == "bsr" else ())
+        and pointers[0] == 0
+        and bool((np.diff(pointers) >= 0).all())
+        and bool(pointers[-1] <= min(len(X.indices), len(X.data)))
+        and _within(X.indices, minor)
+    )
+
+
+def _sound_coo(X: Any) -> bool:
+    return all(len(c) == len(X.data) and _within(c, size) for c, size in zip(X.coords, X.shape, strict=True))
+
+
+def _sound_lil(X: Any) -> bool:
+    return len(X.rows) == len(X.data) == X.shape[0] and all(
+        len(row) == len(entries) and _within(row, X.shape[1]) for row, entries in zip(X.rows, X.data, strict=True)
+    )
+
+
+def _sound_dia(X: Any) -> bool:
+    return bool(X.data.ndim == 2 and X.offsets.shape == (len(X.data),))
+
+
+def _sound_dok(X: Any) -> bool:
+    return all(0 <= i < X.shape[0] and 0 <= j < X.shape[1] for i, j in X.keys())  # noqa: SIM118 - a matrix, not a dict
+
+
+def _always(_: Any) -> bool:
+    return True
+
+
+STRUCTURES = {
+    "csr": _sound_compressed,
+    "csc": _sound_compressed,
+    "bsr": _sound_compressed,
+    "coo": _sound_coo,
+    "lil": _sound_lil,
+    "dia": _sound_dia,
+    "dok": _sound_dok,
+}
 
 
 def _check_shape(shape: tuple[int, ...], name: str) -> None:
@@ -135,6 +201,20 @@ def _check_entries(entries: Any, shape: tuple[int, int], name: str) -> float:
     return largest
 
 
+def _check_range(M: LocalMatrix, name: str) -> None:
+    """Refuse rows and columns so small beside the largest entry that their squares vanish."""
+    largest = max(float(M.sums().max()), float(M.T.sums().max()))
+    for side, what in ((M.T, "row"), (M, "column")):
+        sums = side.sums()
+        small = int(((sums > 0) & (sums < SAFE_SHARE * largest)).sum())
+        if small:
+            msg = (
+                f"{name} has {small} {what}(s) whose entries are below {SAFE_SHARE:g} of the largest, too small to be "
+                f"told from zero; rescale the rows and columns of {name}, or set those to zero."
+            )
+            raise ValueError(msg)
+
+
 def check_count(value: Any, name: str, limit: int, limit_name: str) -> int:
     """Return ``value`` as an int if it is a whole number from 1 to ``limit``."""
     if not isinstance(value, numbers.Integral) or isinstance(value, (bool, np.bool_)) or int(value) < 1:
@@ -146,15 +226,32 @@ def check_count(value: Any, name: str, limit: int, limit_name: str) -> int:
     return int(value)
 
 
+def check_iterations(value: Any, name: str = "max_iter") -> int:
+    """Return ``value`` as an int if it is a whole number of at least 1."""
+    return check_count(value, name, 2**63 - 1, "the largest integer")
+
+
 def check_number(value: Any, name: str, low: float, high: float = np.inf) -> float:
     """Return ``value`` as a float if it is a finite number in ``[low, high]``."""
     real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    number = float(value) if real else np.nan
+    try:
+        number = float(value) if real else np.nan
+    except OverflowError:
+        number = np.inf
     if not (low <= number <= high and np.isfinite(number)):
         expected = f"a number from {low:g} to {high:g}" if high < np.inf else f"a finite number of at least {low:g}"
-        msg = f"{name}={value!r} must be {expected}."
+        shown = repr(value) if len(repr(value)) < 50 else f"{repr(value)[:20]}..."
+        msg = f"{name}={shown} must be {expected}."
         raise ValueError(msg)
     return number
+
+
+def check_switch(value: Any, name: str) -> bool:
+    """Return ``value`` if it is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        msg = f"{name}={value!r} must be True or False."
+        raise ValueError(msg)
+    return bool(value)
 
 
 def check_choice(value: Any, name: str, choices: Any) -> str:
@@ -165,13 +262,29 @@ def check_choice(value: Any, name: str, choices: Any) -> str:
     return value
 
 
-def check_indices(indices: Any, name: str, limit: int, limit_name: str) -> Indices:
-    """Return ``indices`` as an array of distinct positions below ``limit``, in the order given."""
-    array = np.asarray(indices)
-    if array.ndim != 1 or array.size == 0 or not np.issubdtype(array.dtype, np.integer):
+def check_random(value: Any, name: str = "random_state") -> np.random.RandomState:
+    """Return the random generator that a seed stands for."""
+    try:
+        generator: np.random.RandomState = check_random_state(value)
+    except ValueError as error:
+        msg = f"{name}={value!r} must be None, a whole number from 0 to 2**32 - 1 or a RandomState ({error})."
+        raise ValueError(msg) from error
+    return generator
+
+
+def check_indices(indices: Any, name: str, limit: int | None = None, limit_name: str = "") -> Indices:
+    """Return ``indices`` as an array of distinct positions, below ``limit`` if there is one, in the order given."""
+    try:
+        array = np.asarray(indices)
+    except ValueError:
+        array = np.zeros(0)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
         msg = f"{name} must be a one-dimensional, non-empty list of whole numbers, got {indices!r}."
         raise ValueError(msg)
-    if array.min() < 0 or array.max() >= limit:
+    if array.min() < 0 or array.max() > np.iinfo(np.intp).max:
+        msg = f"{name} must be positions, counted from 0, got {array.min()} to {array.max()}."
+        raise ValueError(msg)
+    if limit is not None and array.max() >= limit:
         msg = f"{name} must lie between 0 and {limit_name} - 1 = {limit - 1}, got {array.min()} to {array.max()}."
         raise ValueError(msg)
     if len(np.unique(array)) < array.size:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from cosep.factorization import Callback, Selection, SelectionWarning
-from cosep.matrix.checks import as_matrix, check_count
+from cosep.matrix.checks import as_matrix, check_count, check_indices
 from cosep.matrix.local import Indices, LocalMatrix
-from cosep.select.pool import Pool
+from cosep.select.pool import Pool, check_pool
 from cosep.select.spa import warn_if_fewer
 
 
@@ -43,13 +43,15 @@ def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
     ) -> Selection:
         M = as_matrix(X)
         n_rows, n_cols = check_sizes(M, n_rows, n_cols)
+        check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows")
+        check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")
         sides = ((M.T, n_rows, row_pool), (M, n_cols, col_pool))
         chosen = []
         for step, (side, r, pool) in enumerate(sides, start=1):
             with warnings.catch_warnings():
                 # The selector speaks of columns on both sides; what it has to say is said below.
                 warnings.simplefilter("ignore", SelectionWarning)
-                chosen.append(selector(side, r, **_with_pool(options, pool)))
+                chosen.append(_of_columns(selector(side, r, **_with_pool(options, pool)), selector, side.shape[1]))
             if callback is not None:
                 callback("select", step, 2, np.nan)
         by_rows, by_cols = chosen
@@ -66,6 +68,15 @@ def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
         )
 
     return select
+
+
+def _of_columns(selection: Any, selector: Callable[..., Selection], n: int) -> Selection:
+    """Refuse what is no choice of columns."""
+    if not isinstance(selection, Selection) or selection.col_indices is None:
+        msg = f"selector={selector!r} must return a Selection with col_indices, got {selection!r}."
+        raise ValueError(msg)
+    check_indices(selection.col_indices, f"col_indices of selector={selector!r}", n, "n")
+    return selection
 
 
 def _with_pool(options: dict[str, Any], pool: Pool | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ M : data; K1, K2 : the chosen rows and columns
 from typing import Any, NamedTuple
 
 from cosep.factorization import Callback, Selection
-from cosep.matrix.checks import as_matrix, check_choice, check_count
+from cosep.matrix.checks import as_matrix, check_choice, check_iterations
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import mix
 from cosep.select.both_sides import check_sizes, warn_if_degenerate
@@ -89,7 +89,7 @@ def cosfgm(
     """
     M = as_matrix(X)
     n_rows, n_cols = check_sizes(M, n_rows, n_cols)
-    max_iter = check_count(max_iter, "max_iter", 2**31, "its largest value")
+    max_iter = check_iterations(max_iter)
     check_choice(solver, "solver", SOLVERS)
     check_choice(postprocess, "postprocess", POSTPROCESSES)
     check_choice(start, "start", ("spa", "independent"))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosep.factorization import Selection
-from cosep.matrix.checks import as_matrix, check_choice, check_count, check_number
+from cosep.matrix.checks import as_matrix, check_choice, check_count, check_iterations, check_number
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.select.fastgradient import solve_fast_gradient
 from cosep.select.newton import solve_newton
@@ -96,14 +96,20 @@ def fgm(
         solver=check_choice(solver, "solver", SOLVERS),
         postprocess=check_choice(postprocess, "postprocess", POSTPROCESSES),
         trace=None if trace is None else check_number(trace, "trace", 0.0, r),
-        penalty=penalty,
+        penalty=None if penalty is None else float(np.ldexp(penalty, -2 * M.exponent)),
         tol=check_number(tol, "tol", 0.0),
-        max_iter=check_count(max_iter, "max_iter", 2**31, "its largest value"),
+        max_iter=check_iterations(max_iter),
         positions=check_pool(pool, r, M.shape[1]),
     )
     warn_if_fewer(choice.columns, r, "columns")
     solution = choice.solution
-    return Selection(None, choice.columns, solution.relative_gap, solution.n_iter, solution.history)
+    # Objective and lambda in the units of X.
+    with np.errstate(over="ignore"):
+        history = tuple(
+            (float(np.ldexp(value, 2 * M.exponent)), size, float(np.ldexp(lam, 2 * M.exponent)))
+            for value, size, lam in solution.history
+        )
+    return Selection(None, choice.columns, solution.relative_gap, solution.n_iter, history)
 
 
 class Choice(NamedTuple):
@@ -177,8 +183,7 @@ def distinct_rays(M: LocalMatrix, price: Array) -> Rays:
         msg = "X has no nonzero entry, so there is nothing to select; pass data with at least one positive entry."
         raise ValueError(msg)
     B, w, p = M.gram_root()[:, nonzero], sums[nonzero], price[nonzero]
-    directions = np.round(B / np.linalg.norm(B, axis=0), 9) + 0.0
-    group = np.unique(directions, axis=1, return_inverse=True)[1].ravel()
+    group = _groups(B / np.linalg.norm(B, axis=0))
     cheapest = np.full(group.max() + 1, np.inf)
     np.minimum.at(cheapest, group, p)
     longest = np.zeros(group.max() + 1)
@@ -189,6 +194,19 @@ def distinct_rays(M: LocalMatrix, price: Array) -> Rays:
     of = np.full(M.shape[1], -1)
     of[nonzero] = np.argsort(group[leaders])[group]
     return Rays(nonzero[leaders], B[:, leaders] * (together / w[leaders]), together, p[leaders], of)
+
+
+def _groups(directions: Array) -> Indices:
+    """Return a number for each unit vector, the same for those that agree to `SAME`.
+
+    Sorted by one generic mixture of their entries equal vectors are neighbours.
+    """
+    order = np.argsort(np.cos(np.arange(len(directions))) @ directions, kind="stable")
+    ranked = directions[:, order]
+    fresh = np.abs(np.diff(ranked, axis=1)).max(axis=0) > SAME
+    group = np.empty(len(order), dtype=np.intp)
+    group[order] = np.concatenate([[0], np.cumsum(fresh)])
+    return group
 
 
 def _on_rays(start: tuple[Indices, Array], rays: Rays) -> tuple[Indices, Array]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cosep.factorization import Selection, SelectionWarning
-from cosep.matrix.checks import as_matrix, check_count, check_number
+from cosep.matrix.checks import as_matrix, check_count, check_number, check_switch
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.scaling import column_factors
 from cosep.select.pool import Pool, Positions, check_pool
@@ -60,6 +60,7 @@ def spa(X: Any, r: int, *, normalize: bool = True, tol: float = 1e-9, pool: Pool
     M = as_matrix(X)
     r = check_count(r, "r", M.shape[1], "n_features")
     tol = check_number(tol, "tol", 0.0, 1.0)
+    normalize = check_switch(normalize, "normalize")
     positions = check_pool(pool, r, M.shape[1])
     chosen, residuals = pursue(M, r, normalize=normalize, tol=tol, positions=positions)
     warn_if_fewer(chosen, r, "columns")
