@@ -1,9 +1,27 @@
 """The estimators, as scikit-learn users expect them."""
 
+import pickle
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse
+from sklearn import clone, config_context
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cosep import CoSeparableNMF, SeparableNMF
+from cosep import (
+    CoSeparableNMF,
+    Pool,
+    Selection,
+    SelectionWarning,
+    SeparableNMF,
+    clustering_accuracy,
+    make_coseparable,
+)
 from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS
 
 CHECKED = [
@@ -18,3 +36,298 @@ CHECKED = [
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn_checks_pass(estimator, check):
     check(estimator)
+
+
+# What the checks do not ask
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return make_coseparable(60, 40, 4, 4, noise=1e-3, random_state=0)
+
+
+FORMS = {
+    "dense": np.asarray,
+    "csr": scipy.sparse.csr_array,
+    "csc": scipy.sparse.csc_matrix,
+    "float32": lambda X: X.astype(np.float32),
+    "pandas": lambda X: pd.DataFrame(X, columns=[f"gene {j}" for j in range(X.shape[1])]),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("method", BOTH_SELECTORS)
+def test_planted_rows_and_columns_are_found_in_every_form_of_data(planted, form, method):
+    X, truth = planted
+    model = CoSeparableNMF(n_rows=4, n_cols=4, method=method).fit(form(X))
+    assert set(model.row_indices_) == set(truth.row_indices)
+    assert set(model.col_indices_) == set(truth.col_indices)
+    assert model.score(form(X)) > 0.998
+    np.testing.assert_allclose(model.core_, X[model.row_indices_][:, model.col_indices_], rtol=1e-6)
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("axis", ["columns", "rows"])
+def test_planted_columns_or_rows_are_found_in_every_form_of_data(planted, form, axis):
+    X, truth = planted
+    model = SeparableNMF(n_components=4, axis=axis).fit(form(X))
+    found, expected = (
+        (model.col_indices_, truth.col_indices) if axis == "columns" else (model.row_indices_, truth.row_indices)
+    )
+    assert set(found) == set(expected)
+    assert model.score(form(X)) > 0.998
+    assert (model.row_indices_ is None) == (axis == "columns")
+
+
+MODELS = [
+    CoSeparableNMF(n_rows=4, n_cols=3),
+    SeparableNMF(n_components=4),
+    SeparableNMF(n_components=4, axis="rows"),
+]
+each_model = pytest.mark.parametrize("model", MODELS, ids=["both", "columns", "rows"])
+
+
+@each_model
+def test_fitting_and_transforming_is_transforming_after_fitting(planted, model):
+    X = planted[0]
+    together, apart = clone(model).fit_transform(X), clone(model).fit(X).transform(X)
+    np.testing.assert_allclose(together, apart, rtol=1e-12)
+    fitted = clone(model).fit(X)
+    np.testing.assert_allclose(fitted.row_factor_, apart, atol=1e-9)
+
+
+@each_model
+def test_the_score_and_the_error_are_those_of_the_reconstruction(planted, model):
+    X = planted[0]
+    model = clone(model).fit(X)
+    back = model.inverse_transform(model.transform(X))
+    error = np.linalg.norm(X - back)
+    assert model.score(X) == pytest.approx(1 - error / np.linalg.norm(X), abs=1e-9)
+    assert model.reconstruction_err_ == pytest.approx(error, rel=1e-6)
+
+
+@each_model
+def test_new_rows_are_explained_one_by_one(planted, model):
+    X = planted[0]
+    model = clone(model).fit(X[:40])
+    together = model.transform(X[40:])
+    apart = np.vstack([model.transform(row[None]) for row in X[40:]])
+    np.testing.assert_allclose(together, apart, atol=1e-10)
+    assert (together >= 0).all()
+
+
+@each_model
+def test_a_copy_through_pickle_answers_alike(planted, model):
+    X = planted[0]
+    model = clone(model).fit(X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).transform(X), model.transform(X))
+
+
+@each_model
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_output_can_be_a_named_frame(planted, model, library):
+    frame = import_module(library).DataFrame
+    X = planted[0]
+    model = clone(model).set_output(transform=library)
+    out = model.fit_transform(X)
+    assert isinstance(out, frame)
+    assert list(out.columns) == list(model.get_feature_names_out())
+    assert list(out.columns) == [f"{type(model).__name__.lower()}{k}" for k in range(4)]
+
+
+def test_names_of_columns_are_kept(planted):
+    X, truth = planted
+    names = np.array([f"gene {j}" for j in range(40)])
+    model = CoSeparableNMF(n_rows=4, n_cols=4).fit(pd.DataFrame(X, columns=names))
+    np.testing.assert_array_equal(model.feature_names_in_, names)
+    np.testing.assert_array_equal(model.selected_features_, names[model.col_indices_])
+    assert not hasattr(CoSeparableNMF(n_rows=4, n_cols=4).fit(X), "selected_features_")
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.transform(pd.DataFrame(X, columns=names[::-1]))
+    assert set(truth.col_indices) == set(model.col_indices_)
+
+
+def test_full_rows_are_completed_from_the_selected_columns(planted):
+    X = planted[0]
+    names = [f"gene {j}" for j in range(40)]
+    frame = pd.DataFrame(X, columns=names)
+    model = CoSeparableNMF(n_rows=4, n_cols=4).fit(frame[:40])
+    expected = model.complete(X[40:][:, model.col_indices_])
+    np.testing.assert_allclose(expected, X[40:], rtol=0.2)
+    assert np.linalg.norm(expected - X[40:]) < 0.01 * np.linalg.norm(X[40:])
+    np.testing.assert_allclose(model.complete(frame[40:]), expected)
+    shuffled = frame[40:][model.selected_features_[::-1]]
+    np.testing.assert_allclose(model.complete(shuffled), expected)
+    with pytest.raises(ValueError, match="lacks the selected columns"):
+        model.complete(shuffled.iloc[:, 1:])
+    with pytest.raises(ValueError, match="X has 3 columns, but the model has 4 selected columns"):
+        model.complete(X[40:, :3])
+
+
+def test_biclusters_pair_each_selected_row_with_a_group_of_columns():
+    block = np.kron(np.eye(3), np.ones((6, 5))) + 0.01
+    X = block * np.random.default_rng(0).uniform(0.5, 1.5, size=block.shape)
+    model = CoSeparableNMF(n_rows=3, n_cols=3).fit(X)
+    rows, columns = model.biclusters_
+    assert rows.shape == (3, 18)
+    assert columns.shape == (3, 15)
+    assert rows.sum() == 18
+    found = {(tuple(model.get_indices(k)[0]), tuple(model.get_indices(k)[1])) for k in range(3)}
+    assert found == {(tuple(range(6 * k, 6 * k + 6)), tuple(range(5 * k, 5 * k + 5))) for k in range(3)}
+    assert model.get_shape(0) == (6, 5)
+    assert model.get_submatrix(0, X).shape == (6, 5)
+    assert clustering_accuracy(np.repeat([0, 1, 2], 6), model.row_labels_) == 1.0
+    assert clustering_accuracy(np.repeat([0, 1, 2], 5), model.column_labels_) == 1.0
+
+
+def test_pools_are_given_by_position_or_by_name(planted):
+    X = planted[0]
+    names = [f"gene {j}" for j in range(40)]
+    frame = pd.DataFrame(X, columns=names)
+    pool = Pool(candidates=names[:20], include=["gene 7"])
+    model = CoSeparableNMF(n_rows=4, n_cols=4, col_pool=pool, row_pool=Pool(include=[5])).fit(frame)
+    assert model.selected_features_[0] == "gene 7"
+    assert set(model.col_indices_) <= set(range(20))
+    assert model.row_indices_[0] == 5
+    one_sided = SeparableNMF(n_components=4, pool=pool).fit(frame)
+    assert one_sided.selected_features_[0] == "gene 7"
+    with pytest.raises(ValueError, match=r"col_pool names \['gene 7'\], but X has no such names"):
+        CoSeparableNMF(n_rows=4, n_cols=4, col_pool=Pool(include=["gene 7"])).fit(X)
+    with pytest.raises(ValueError, match=r"pool names \['tea'\], but X has"):
+        SeparableNMF(n_components=4, pool=Pool(include=["tea"])).fit(frame)
+
+
+def test_progress_is_reported_from_both_stages(planted):
+    calls = []
+    CoSeparableNMF(n_rows=4, n_cols=4, callback=lambda *call: calls.append(call)).fit(planted[0])
+    assert {stage for stage, *_ in calls} == {"select", "mix"}
+    assert all(step <= most for _, step, most, _ in calls)
+
+
+def test_pipelines_and_searches_work(planted):
+    X = planted[0]
+    pipe = make_pipeline(MaxAbsScaler(), CoSeparableNMF(n_rows=3, n_cols=3))
+    assert pipe.fit_transform(X).shape == (60, 3)
+    search = GridSearchCV(CoSeparableNMF(n_cols=4), {"n_rows": [2, 4]}, cv=3).fit(X)
+    assert search.best_params_ == {"n_rows": 4}
+
+
+def test_metadata_routing_is_not_broken(planted):
+    with config_context(enable_metadata_routing=True):
+        search = GridSearchCV(CoSeparableNMF(n_cols=4), {"n_rows": [2, 4]}, cv=3)
+        assert search.fit(planted[0]).best_params_ == {"n_rows": 4}
+        assert make_pipeline(CoSeparableNMF(n_rows=2, n_cols=2)).fit_transform(planted[0]).shape == (60, 2)
+
+
+@pytest.mark.parametrize("scaling", [None, "rows", "columns", "degree", "sinkhorn"])
+def test_every_scaling_keeps_the_factors_those_of_the_data(planted, scaling):
+    X, truth = planted
+    model = CoSeparableNMF(n_rows=4, n_cols=4, scaling=scaling).fit(X)
+    assert set(model.col_indices_) == set(truth.col_indices)
+    assert model.score(X) > 0.998
+
+
+def test_a_method_of_ones_own_can_be_used(planted):
+    X = planted[0]
+    seeds = []
+
+    def first(_X, n_rows, n_cols, random_state=None):
+        seeds.append(random_state)
+        return Selection(np.arange(n_rows), np.arange(n_cols))
+
+    model = CoSeparableNMF(n_rows=2, n_cols=3, method=first, random_state=7).fit(X)
+    assert model.row_indices_.tolist() == [0, 1]
+    assert seeds == [7]
+    with pytest.raises(ValueError, match="takes no row_pool"):
+        CoSeparableNMF(n_rows=2, n_cols=3, method=first, row_pool=Pool(include=[1])).fit(X)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_extreme_scales_are_fitted_alike(planted, scale):
+    X = planted[0]
+    plain, scaled = (CoSeparableNMF(n_rows=4, n_cols=4).fit(data) for data in (X, X * scale))
+    assert set(scaled.col_indices_) == set(plain.col_indices_)
+    np.testing.assert_allclose(scaled.transform(X * scale), plain.transform(X), rtol=1e-6, atol=1e-9)
+    assert scaled.reconstruction_err_ == pytest.approx(scale * plain.reconstruction_err_, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"n_rows": 61}, r"n_rows=61 must be at most n_samples=60; ask for fewer"),
+        ({"n_cols": 41}, r"n_cols=41 must be at most n_features=40; ask for fewer"),
+        ({"n_rows": 0}, r"n_rows=0 must be a whole number of at least 1"),
+        ({"n_cols": 2.5}, r"n_cols=2.5 must be a whole number"),
+        ({"method": "magic"}, r"method='magic' must be one of 'cosfgm', 'spa'"),
+        ({"scaling": "tfidf"}, r"scaling='tfidf' must be one of"),
+        ({"max_iter": 0}, r"max_iter=0 must be a whole number"),
+        ({"tol": -1.0}, r"tol=-1.0 must be a finite number"),
+        ({"col_pool": [1]}, r"col_pool=\[1\] must be a cosep.Pool"),
+    ],
+)
+def test_wrong_parameters_are_refused_by_name(planted, params, message):
+    with pytest.raises(ValueError, match=message):
+        CoSeparableNMF(**{"n_rows": 4, "n_cols": 4, **params}).fit(planted[0])
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"n_components": 41}, r"n_components=41 must be at most n_features=40"),
+        ({"n_components": 61, "axis": "rows"}, r"n_components=61 must be at most n_samples=60"),
+        ({"axis": "both"}, r"axis='both' must be one of 'columns', 'rows'"),
+        ({"method": "cosfgm"}, r"method='cosfgm' must be one of 'spa', 'fgm'"),
+    ],
+)
+def test_wrong_parameters_of_the_one_sided_model_are_refused_by_name(planted, params, message):
+    with pytest.raises(ValueError, match=message):
+        SeparableNMF(**{"n_components": 4, **params}).fit(planted[0])
+
+
+BAD_DATA = {
+    "nan": (lambda X: np.where(np.eye(*X.shape) > 0, np.nan, X), "X contains NaN"),
+    "infinity": (lambda X: np.where(np.eye(*X.shape) > 0, np.inf, X), "X contains infinity"),
+    "negative": (lambda X: X - 10, "Negative values in data passed to X"),
+    "no rows": (lambda X: X[:0], r"X has 0 sample\(s\)"),
+    "no columns": (lambda X: X[:, :0], r"X has 0 feature\(s\)"),
+    "all zero": (np.zeros_like, "X has no nonzero entry"),
+    "one dimension": (lambda X: X[0], "X must"),
+}
+
+
+@each_model
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("case", BAD_DATA)
+def test_bad_data_are_refused_by_name(planted, model, case, sparse):
+    spoil, message = BAD_DATA[case]
+    data = spoil(planted[0])
+    with pytest.raises(ValueError, match=message):
+        clone(model).fit(scipy.sparse.coo_array(data) if sparse else data)
+
+
+@each_model
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_zero_rows_and_columns_and_duplicates_are_no_trouble(planted, model, sparse):
+    X = planted[0].copy()
+    X[3], X[:, 5], X[8], X[:, 9] = 0, 0, X[7], X[:, 10]
+    model = clone(model).fit(scipy.sparse.csr_array(X) if sparse else X)
+    assert model.row_labels_[3] == model.column_labels_[5] == -1
+    assert model.row_labels_[8] == model.row_labels_[7]
+    assert np.isfinite(model.transform(X)).all()
+
+
+@each_model
+def test_a_rank_below_the_request_gives_a_smaller_model_and_a_warning(model):
+    X = np.outer(np.arange(1.0, 10.0), np.arange(1.0, 8.0))
+    with pytest.warns(SelectionWarning, match="Only 1 of the"):
+        fitted = clone(model).fit(X)
+    assert fitted.transform(X).shape == (9, 1)
+    assert fitted.score(X) == pytest.approx(1.0)
+
+
+def test_data_are_not_modified_and_may_be_read_only(planted):
+    X = planted[0].copy()
+    X.setflags(write=False)
+    before = X.copy()
+    CoSeparableNMF(n_rows=3, n_cols=3).fit(X[::2]).transform(X)
+    np.testing.assert_array_equal(X, before)
