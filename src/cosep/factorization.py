@@ -68,6 +68,8 @@ class Selection:
             if value is not None and not isinstance(value, kind):
                 msg = f"{name}={value!r} must be a number or None."
                 raise ValueError(msg)
+            if value is not None:
+                object.__setattr__(self, name, float(value) if kind is Real else int(value))
         if not isinstance(self.history, tuple):
             msg = f"history={self.history!r} must be a tuple."
             raise ValueError(msg)
@@ -91,7 +93,10 @@ class Scaling:
             msg = f"name={self.name!r} must be the name of a scaling."
             raise ValueError(msg)
         for side in ("rows", "cols"):
-            factors = np.asarray(getattr(self, side))
+            try:
+                factors = np.asarray(getattr(self, side))
+            except ValueError:
+                factors = np.zeros((0, 0))
             if factors.ndim != 1 or factors.dtype.kind != "f" or not (np.isfinite(factors) & (factors > 0)).all():
                 msg = f"{side} of a scaling must be a list of positive, finite factors, got {getattr(self, side)!r}."
                 raise ValueError(msg)
@@ -197,7 +202,10 @@ class Factorization:
         except (IndexError, TypeError, ValueError) as error:
             msg = f"rows={rows!r} must be a slice or positions below {len(self.row_factor)} ({error})."
             raise ValueError(msg) from error
-        return np.asarray(left @ (self.col_factor if self.core is None else self.core @ self.col_factor))
+        parts = [part for part in (left, self.core, self.col_factor) if part is not None]
+        with np.errstate(over="ignore", invalid="ignore"):
+            product = _product(parts)
+        return product if np.isfinite(product).all() else _product([part.astype(np.float64) for part in parts])
 
     def relative_error(self, X: Any) -> float:
         """``||X - reconstruction||_F / ||X||_F``, never forming the reconstruction as a whole.
@@ -285,6 +293,11 @@ def _checked_part(name: str, part: Any) -> NDArray[Any]:
         msg = f"{name} must be a matrix of finite real numbers, got type {array.dtype} and shape {array.shape}."
         raise ValueError(msg)
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+
+
+def _product(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    left, *inner, right = parts
+    return np.asarray(left @ (inner[0] @ right if inner else right))
 
 
 def _checked_path(path: Any) -> Path:

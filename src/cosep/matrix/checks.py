@@ -41,6 +41,8 @@ def as_matrix(X: Any, name: str = "X") -> LocalMatrix:
     values = _sparse_values(X, name) if scipy.sparse.issparse(X) else _dense_values(X, name)
     entries = values.data if scipy.sparse.issparse(values) else values
     largest = _check_entries(entries, values.shape, name)
+    if largest > 0 and entries.min(where=entries > 0, initial=np.inf) < SAFE_SHARE * largest:
+        _check_range(values, largest, name)
     exponent = int(np.frexp(largest)[1]) if largest > 0 else 0
     if abs(exponent) > SAFE_EXPONENT:
         entries = np.ldexp(entries, -exponent)
@@ -50,10 +52,7 @@ def as_matrix(X: Any, name: str = "X") -> LocalMatrix:
         values = type(values)((entries, values.indices, values.indptr), shape=values.shape)
     else:
         values = entries
-    matrix = LocalMatrix(values, exponent)
-    if largest > 0 and entries.min(where=entries > 0, initial=np.inf) < SAFE_SHARE * entries.max():
-        _check_range(matrix, name)
-    return matrix
+    return LocalMatrix(values, exponent)
 
 
 def _dense_values(X: Any, name: str) -> Any:
@@ -127,7 +126,8 @@ def _sound_compressed(X: Any) -> bool:
         and X.data.shape[1:] == (blocks if X.format == "bsr" else ())
         and pointers[0] == 0
         and bool((np.diff(pointers) >= 0).all())
-        and bool(pointers[-1] <= min(len(X.indices), len(X.data)))
+        and len(X.indices) == len(X.data)
+        and bool(pointers[-1] <= len(X.data))
         and _within(X.indices, minor)
     )
 
@@ -147,6 +147,8 @@ def _sound_dia(X: Any) -> bool:
 
 
 def _sound_dok(X: Any) -> bool:
+    if np.asarray(list(X.values())).dtype.kind not in "fiub":
+        return False
     return all(0 <= i < X.shape[0] and 0 <= j < X.shape[1] for i, j in X.keys())  # noqa: SIM118 - a matrix, not a dict
 
 
@@ -201,12 +203,12 @@ def _check_entries(entries: Any, shape: tuple[int, int], name: str) -> float:
     return largest
 
 
-def _check_range(M: LocalMatrix, name: str) -> None:
+def _check_range(values: Any, largest: float, name: str) -> None:
     """Refuse rows and columns so small beside the largest entry that their squares vanish."""
-    largest = max(float(M.sums().max()), float(M.T.sums().max()))
-    for side, what in ((M.T, "row"), (M, "column")):
-        sums = side.sums()
-        small = int(((sums > 0) & (sums < SAFE_SHARE * largest)).sum())
+    for axis, what in ((1, "row"), (0, "column")):
+        peaks = values.max(axis=axis)
+        peaks = peaks.toarray() if scipy.sparse.issparse(peaks) else peaks
+        small = int(((peaks > 0) & (peaks < SAFE_SHARE * largest)).sum())
         if small:
             msg = (
                 f"{name} has {small} {what}(s) whose entries are below {SAFE_SHARE:g} of the largest, too small to be "

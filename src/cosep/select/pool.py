@@ -51,7 +51,7 @@ def check_pool(pool: Pool | None, r: int, n: int, *, side: str = "pool", size: s
         msg = f"{side}={pool!r} must be a cosep.Pool, such as Pool(candidates=[0, 3, 5], include=[3])."
         raise ValueError(msg)
     include = np.zeros(0, dtype=np.intp)
-    if np.size(pool.include):
+    if np.asarray(pool.include, dtype=object).size:
         include = check_indices(pool.include, f"{side}.include", n, "n")
     allowed = np.full(n, pool.candidates is None)
     if pool.candidates is not None:
