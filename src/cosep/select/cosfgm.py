@@ -29,11 +29,8 @@ class Met(NamedTuple):
     cols: Indices
 
 
-
 # Alternations of the fit that judges an iterate.
 JUDGING = 10
-# Relative gaps: while the pairs still change, and once they repeat.
-LOOSE, TIGHT = 1e-2, 1e-4
 
 
 def cosfgm(
@@ -96,8 +93,8 @@ def cosfgm(
     of_rows = check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows")
     of_cols = check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")
 
-    def pick(block: LocalMatrix, r: int, positions: Positions, warm: Atoms, tol: float) -> tuple[Indices, float, Atoms]:
-        choice = choose(block, r, solver=solver, postprocess=postprocess, positions=positions, start=warm, tol=tol)
+    def pick(block: LocalMatrix, r: int, positions: Positions, warm: Atoms) -> tuple[Indices, float, Atoms]:
+        choice = choose(block, r, solver=solver, postprocess=postprocess, positions=positions, start=warm)
         return choice.columns, choice.solution.relative_gap, choice.atoms
 
     gap: float | None = None
@@ -106,14 +103,12 @@ def cosfgm(
     if start == "spa":
         rows, cols = pursue(M.T, n_rows, positions=of_rows)[0], pursue(M, n_cols, positions=of_cols)[0]
     else:
-        rows, row_gap, row_atoms = pick(M.T, n_rows, of_rows, None, TIGHT)
-        cols, col_gap, col_atoms = pick(M, n_cols, of_cols, None, TIGHT)
+        rows, row_gap, row_atoms = pick(M.T, n_rows, of_rows, None)
+        cols, col_gap, col_atoms = pick(M, n_cols, of_cols, None)
         gap = max(row_gap, col_gap)
     met: dict[Pair, Met] = {}
-    tight: set[Pair] = set()
-    before: Pair | None = None
     history: list[tuple[float, float | None]] = []
-    n_iter, tol = 0, LOOSE
+    n_iter = 0
     while True:
         pair = frozenset(rows.tolist()), frozenset(cols.tolist())
         repeated = pair in met
@@ -122,20 +117,14 @@ def cosfgm(
         history.append((error, gap))
         if callback is not None:
             callback("select", n_iter, max_iter, error)
-        if n_iter == max_iter or (tol == TIGHT and (pair == before or pair in tight)):
+        if repeated or n_iter == max_iter:
             break
-        if tol == TIGHT:
-            tight.add(pair)
-        elif repeated:
-            tol = TIGHT  # what loose solutions agree on is put to tight ones
-        before = pair
         n_iter += 1
-        rows, row_gap, row_atoms = pick(LocalMatrix(M.take(cols=cols).T), n_rows, of_rows, row_atoms, tol)
-        cols, col_gap, col_atoms = pick(LocalMatrix(M.take(rows=rows)), n_cols, of_cols, col_atoms, tol)
+        rows, row_gap, row_atoms = pick(LocalMatrix(M.take(cols=cols).T), n_rows, of_rows, row_atoms)
+        cols, col_gap, col_atoms = pick(LocalMatrix(M.take(rows=rows)), n_cols, of_cols, col_atoms)
         gap = max(row_gap, col_gap)
     best = min(met.values(), key=lambda iterate: iterate.error)
     warn_if_fewer(best.rows, n_rows, "rows")
     warn_if_fewer(best.cols, n_cols, "columns")
     warn_if_degenerate(M, best.rows, best.cols)
     return Selection(best.rows, best.cols, best.gap, n_iter, tuple(history))
-

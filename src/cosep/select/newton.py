@@ -250,9 +250,7 @@ def _descend(model: Model, point: Point, goal: float, budget: int) -> tuple[Poin
         curvature = np.diagonal(point.H)
         damping = mu * np.diag(np.maximum(curvature, 1e-6 * max(float(curvature.max()), 1e-12)))
         slope = model.slope(point)
-        step = minimise_in_box(
-            point.H + damping, slope, -point.d, 1.0 - point.d, model.price, model.tau is not None
-        )
+        step = minimise_in_box(point.H + damping, slope, -point.d, 1.0 - point.d, model.price, model.tau is not None)
         promised = -float(slope @ step + 0.5 * step @ point.H @ step)
         if not promised > 1e-16:
             break
