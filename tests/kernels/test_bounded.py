@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
 from cosep.kernels.bounded import UPPER, bounded_column, bounded_columns, factor
+from cosep.kernels.bounded import solve as solve_factored
 
 both = pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
 
@@ -112,9 +113,12 @@ def test_the_pieces_run_as_python_too():
     L, free = np.zeros((4, 4)), np.arange(4)
     factor.py_func(G, free, 4, L)
     np.testing.assert_allclose(L @ L.T, G)
+    z = q.copy()
+    solve_factored.py_func(L, 4, z)
+    np.testing.assert_allclose(G @ z, q)
     answers = []
     for kernel in (bounded_column, bounded_column.py_func):
         x, state = np.zeros(4), np.full(4, UPPER, np.int8)
-        kernel(G, q, d, x, state, free.copy(), L, np.zeros(4))
+        kernel(G, q, d, x, state, free.copy(), L, np.zeros(4), np.zeros(4))
         answers.append(x)
     np.testing.assert_allclose(*answers, atol=1e-14)

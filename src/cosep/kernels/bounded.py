@@ -38,21 +38,35 @@ def factor(G: Array, free: Positions, size: int, L: Array) -> None:
 
 
 @kernel
+def solve(L: Array, size: int, z: Array) -> None:
+    """Replace z by the solution of ``L L' x = z``."""
+    for i in range(size):
+        for p in range(i):
+            z[i] -= L[i, p] * z[p]
+        z[i] /= L[i, i]
+    for i in range(size - 1, -1, -1):
+        for p in range(i + 1, size):
+            z[i] -= L[p, i] * z[p]
+        z[i] /= L[i, i]
+
+
+@kernel
 def bounded_column(
-    G: Array, q: Array, d: Array, x: Array, state: States, free: Positions, L: Array, z: Array
+    G: Array, q: Array, d: Array, x: Array, state: States, free: Positions, L: Array, z: Array, v: Array
 ) -> int:
     """Solve ``min 1/2 x'Gx - q'x`` over ``0 <= x <= d`` by a primal active set, warm from ``state``.
 
-    Returns the number of free entries, listed in ``free``, with their Cholesky factor in ``L``.
+    Returns the number of free entries, listed in ``free``, with their Cholesky factor in ``L`` and the multipliers
+    ``q - G x`` in ``v``.
     """
     a = G.shape[0]
+    rest = q.copy()  # q - G_U d_U, kept up to date
     for i in range(a):
-        if d[i] <= 0.0:
+        if d[i] <= 0.0 or state[i] == LOWER:
             state[i], x[i] = LOWER, 0.0
         elif state[i] == UPPER:
             x[i] = d[i]
-        elif state[i] == LOWER:
-            x[i] = 0.0
+            rest -= d[i] * G[i]
         else:
             x[i] = min(x[i], d[i])
     entered, origin, barred = -1, LOWER, -1
@@ -62,21 +76,10 @@ def bounded_column(
         for i in range(a):
             if state[i] == FREE:
                 free[size] = i
+                z[size] = rest[i]
                 size += 1
         factor(G, free, size, L)
-        for i in range(size):
-            total = q[free[i]]
-            for j in range(a):
-                if state[j] == UPPER:
-                    total -= G[free[i], j] * d[j]
-            for p in range(i):
-                total -= L[i, p] * z[p]
-            z[i] = total / L[i, i]
-        for i in range(size - 1, -1, -1):
-            total = z[i]
-            for p in range(i + 1, size):
-                total -= L[p, i] * z[p]
-            z[i] = total / L[i, i]
+        solve(L, size, z)
         step, hit, side = 1.0, -1, LOWER
         for p in range(size):
             i = free[p]
@@ -89,34 +92,35 @@ def bounded_column(
                 if share < step:
                     step, hit, side = share, i, UPPER
         for p in range(size):
-            x[free[p]] += step * (z[p] - x[free[p]])
+            x[free[p]] = z[p] if hit < 0 else x[free[p]] + step * (z[p] - x[free[p]])
         if hit >= 0:
             x[hit] = 0.0 if side == LOWER else d[hit]
             state[hit] = side
+            if side == UPPER:
+                rest -= d[hit] * G[hit]
             if hit == entered and side == origin:
                 barred = hit  # rounding alone had freed it
             continue
+        v[:] = rest
+        for p in range(size):
+            v -= x[free[p]] * G[free[p]]
         worst, entered = SLACK, -1
         for i in range(a):
             if state[i] != FREE and d[i] > 0.0 and i != barred:
-                v = q[i]
-                for j in range(a):
-                    if x[j] != 0.0:
-                        v -= G[i, j] * x[j]
-                wrong = v if state[i] == LOWER else -v
+                wrong = v[i] if state[i] == LOWER else -v[i]
                 if wrong > worst:
                     worst, entered = wrong, i
         if entered < 0:
             break
         origin = state[entered]
+        if origin == UPPER:
+            rest += d[entered] * G[entered]
         state[entered] = FREE
     return size
 
 
 @kernel
-def bounded_columns(
-    G: Array, Q: Array, d: Array, om: Array, X: Array, state: States, g: Array, H: Array
-) -> None:
+def bounded_columns(G: Array, Q: Array, d: Array, om: Array, X: Array, state: States, g: Array, H: Array) -> None:
     """Solve every column, and add up the gradient g and Hessian H of the weighted error with respect to d.
 
     ``g_t = -sum_l om_l max(0, v_tl)`` with ``v_l = q_l - G x_l``; H is the sum of ``om_l (G_UU - G_UF G_FF^-1 G_FU)``,
@@ -128,35 +132,29 @@ def bounded_columns(
     L = np.zeros((a, a))
     W = np.zeros((a, a))
     z = np.zeros(a)
+    v = np.zeros(a)
     g[:] = 0.0
     H[:] = 0.0
     for l in range(Q.shape[0]):
-        x, q = X[l], Q[l]
-        size = bounded_column(G, q, d, x, state[l], free, L, z)
+        size = bounded_column(G, Q[l], d, X[l], state[l], free, L, z, v)
         count = 0
         for i in range(a):
-            if state[l, i] == UPPER or d[i] <= 0.0:
-                v = q[i]
-                for j in range(a):
-                    if x[j] != 0.0:
-                        v -= G[i, j] * x[j]
-                if v > 0.0:
-                    g[i] -= om[l] * v
-                    upper[count] = i
-                    count += 1
+            if v[i] > 0.0 and (state[l, i] == UPPER or d[i] <= 0.0):
+                g[i] -= om[l] * v[i]
+                upper[count] = i
+                count += 1
         for s in range(count):
+            # W_s = L^-1 G_F,s, one contiguous row for each upper entry
             for i in range(size):
-                total = G[free[i], upper[s]]
+                total = G[upper[s], free[i]]
                 for p in range(i):
-                    total -= L[i, p] * W[p, s]
-                W[i, s] = total / L[i, i]
-        for s in range(count):
+                    total -= L[i, p] * W[s, p]
+                W[s, i] = total / L[i, i]
             for t in range(s + 1):
                 total = G[upper[s], upper[t]]
                 for i in range(size):
-                    total -= W[i, s] * W[i, t]
+                    total -= W[s, i] * W[t, i]
                 H[upper[s], upper[t]] += om[l] * total
     for s in range(a):
         for t in range(s):
-            value = H[s, t] + H[t, s]
-            H[s, t] = H[t, s] = value
+            H[t, s] = H[s, t]
