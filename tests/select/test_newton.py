@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cosep.select import newton
 from cosep.select.fastgradient import solve_fast_gradient
 from cosep.select.newton import _meet, all_scores, best_spending, solve_newton
 from cosep.select.selfdict import duality_gap, largest_penalty, scores
@@ -193,3 +194,13 @@ def test_bounds_meet_the_trace_from_above_and_below():
         assert price @ d == pytest.approx(tau)
         assert d[2] == 1.0
         assert ((d >= 0) & (d <= 1)).all()
+
+
+def test_a_first_round_on_a_sample_ends_at_the_same_optimum(monkeypatch):
+    B = topics(n=400)
+    w = B.sum(axis=0)
+    whole = solve_newton(B, w, r=5, trace=4.0, tol=1e-8)
+    monkeypatch.setattr(newton, "SAMPLE", 60)
+    sampled = solve_newton(B, w, r=5, trace=4.0, tol=1e-8)
+    assert sampled.relative_gap <= 1e-8
+    assert sampled.objective == pytest.approx(whole.objective, rel=1e-7)

@@ -12,14 +12,15 @@ Derivation: docs/theory/newton.md.
 
 Notation
 --------
-C, om : normalised columns and their weights, scaled so that ``sum om ||c||^2 = 1``
+C : normalised columns as atoms; D, om : normalised columns as data, all or a sample, and their weights, scaled so that
+    ``sum om ||c||^2 = 1``
 A, d : atoms of the working set and their bounds; p : their prices
 R : residuals ``c_l - C x_l``; rr = sum om ||R||^2, cr = sum om c'R
 s : scores ``sum_l om_l max(0, c_t'R_l)``, minus the derivative of F with respect to ``d_t``
 tau : prescribed ``sum p_t d_t``, or None when lambda is prescribed
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +35,8 @@ from cosep.select.spa import pursue
 
 # Atoms and columns of one tile of the pass over all scores.
 TILE = (512, 4096)
+# Data columns of the first round where there are more than three times as many.
+SAMPLE = 1500
 # Two atoms with a larger cosine enter one after the other rather than together.
 TWIN = 0.995
 # Passes over all atoms without a smaller gap before giving up.
@@ -68,6 +71,7 @@ class Model:
     """The reduced problem on a working set of atoms."""
 
     C: Array
+    D: Array
     om: Array
     p: Array
     tau: float | None
@@ -77,7 +81,7 @@ class Model:
     def __post_init__(self) -> None:
         self.CA = np.ascontiguousarray(self.C[:, self.atoms])
         self.G = self.CA.T @ self.CA
-        self.Q = self.C.T @ self.CA
+        self.Q = self.D.T @ self.CA
         self.price = self.p[self.atoms]
 
     def at(self, d: Array, X: Array, state: NDArray[np.int8]) -> Point:
@@ -85,10 +89,15 @@ class Model:
         X, state = X.copy(), state.copy()
         g, H = np.empty(len(d)), np.empty((len(d), len(d)))
         bounded_columns(self.G, self.Q, d, self.om, X, state, g, H)
-        R = self.C - self.CA @ X.T
+        R = self.D - self.CA @ X.T
         rr = float(self.om @ np.einsum("ij,ij->j", R, R))
-        cr = float(self.om @ np.einsum("ij,ij->j", self.C, R))
+        cr = float(self.om @ np.einsum("ij,ij->j", self.D, R))
         return Point(d, X, state, R, rr, cr, g, H)
+
+    def cold(self, d: Array) -> Point:
+        """Evaluate F at d without knowing anything about the mixtures."""
+        shape = self.D.shape[1], len(d)
+        return self.at(d, np.zeros(shape), np.zeros(shape, np.int8))
 
     def objective(self, point: Point) -> float:
         """Return what Newton's method lowers: the error, and the price unless it is prescribed."""
@@ -115,6 +124,16 @@ class Model:
         gap = self.objective(point) - dual
         value = 0.5 * rr + lam * float(self.price @ point.d)
         return Certificate(gap, gap / max(value, 1e-12), lam)
+
+
+class Worked(NamedTuple):
+    """Where the work ended: the last working set and point, what is proven about it, evaluations, and the way."""
+
+    model: Model
+    point: Point
+    outer: Certificate
+    spent: int
+    history: list[tuple[float, float, float]]
 
 
 def best_spending(s: Array, p: Array, tau: float) -> tuple[float, float]:
@@ -176,24 +195,55 @@ def solve_newton(
     n = B.shape[1]
     p = np.ones(n) if p is None else p
     C, om = B / w, w * w
-    scale = float(om @ np.einsum("ij,ij->j", C, C))
-    om = om / scale
+    mass = om * np.einsum("ij,ij->j", C, C)
+    scale = float(mass.sum())
+    lam = 0.0 if penalty is None else penalty / scale
     atoms, d = _begin(B, p, trace, start, r)
-    model = Model(C, om, p, trace, 0.0 if penalty is None else penalty / scale, atoms)
-    point = model.at(d, np.zeros((n, len(atoms))), np.zeros((n, len(atoms)), np.int8))
-    spent, goal, history = 0, 0.05, []
+    spent = 0
+    if n > 3 * SAMPLE and start is None:
+        # The atoms that a sample of the data needs are nearly those that all of it needs.
+        some, weights = _sample(mass / scale, om / scale)
+        model = Model(C, C[:, some], weights, p, trace, lam, atoms)
+        model, point, _, spent, _ = _work(model, model.cold(d), r, max(3.0 * tol, 1e-2), max_iter // 2)
+        atoms, d = model.atoms, point.d
+    model = Model(C, C, om / scale, p, trace, lam, atoms)
+    model, point, outer, used, history = _work(model, model.cold(d), r, tol, max_iter - spent)
+    objective = scale * (0.5 * point.rr + outer.lam * float(model.price @ point.d))
+    return SelfDictionary(
+        *_rows(model, point, w),
+        penalty=scale * outer.lam,
+        objective=objective,
+        gap=scale * outer.gap,
+        relative_gap=outer.relative,
+        kind="penalty" if trace is None else "trace",
+        n_iter=spent + used,
+        history=tuple((scale * value, size, scale * lam) for value, size, lam in history),
+    )
+
+
+def _sample(share: Array, om: Array) -> tuple[Indices, Array]:
+    """Return columns drawn by their share of the squared norm, always the same, and weights that make up for it."""
+    drawn = np.random.default_rng(0).choice(len(share), size=SAMPLE, p=share)
+    some, counts = np.unique(drawn, return_counts=True)
+    return some, om[some] * counts / (SAMPLE * share[some])
+
+
+def _work(model: Model, point: Point, r: int, tol: float, budget: int) -> Worked:
+    """Grow the working set until the gap over all atoms is ``tol``, or nothing helps any more."""
+    spent, goal = 0, 0.05
+    history: list[tuple[float, float, float]] = []
     least, idle = np.inf, 0
     while True:
-        point, inner, used = _descend(model, point, goal, max_iter - spent)
+        point, inner, used = _descend(model, point, goal, budget - spent)
         spent += used + 1
-        s = all_scores(C, point.R, om)
-        outer = model.certify(point, s, p)
-        value = 0.5 * point.rr + inner.lam * float(model.price @ point.d)
-        history.append((scale * value, float(model.price @ point.d), scale * inner.lam))
+        s = all_scores(model.C, point.R, model.om)
+        outer = model.certify(point, s, model.p)
+        size = float(model.price @ point.d)
+        history.append((0.5 * point.rr + inner.lam * size, size, inner.lam))
         least, idle = (outer.relative, 0) if outer.relative < 0.99 * least else (least, idle + 1)
-        if outer.relative <= tol or spent >= max_iter or idle == PATIENCE:
+        if outer.relative <= tol or spent >= budget or idle == PATIENCE:
             break
-        missing = _missing(C, s, model, inner.lam * (1.0 + 0.2 * tol), max(20, r, len(model.atoms) // 2))
+        missing = _missing(s, model, inner.lam * (1.0 + 0.2 * tol), max(20, r, len(model.atoms) // 2))
         if len(missing) == 0 and (inner.relative <= 0.1 * tol or (used == 0 and inner.relative > goal)):
             break  # neither a missing atom nor a better d: what rounding allows is reached
         goal = min(max(0.1 * outer.relative, 0.3 * tol), 0.05)
@@ -201,13 +251,7 @@ def solve_newton(
             model, point = _with_atoms(model, point, missing)
         else:
             goal = min(goal, 0.3 * inner.relative)
-    rows = _rows(model, point, w)
-    objective = scale * (0.5 * point.rr + outer.lam * float(model.price @ point.d))
-    gap = scale * outer.gap
-    kind = "penalty" if trace is None else "trace"
-    return SelfDictionary(
-        *rows, scale * outer.lam, objective, gap, outer.relative, kind, n_iter=spent, history=tuple(history)
-    )
+    return Worked(model, point, outer, spent, history)
 
 
 def _begin(
@@ -283,13 +327,13 @@ def _try(model: Model, point: Point, step: Array, share: float) -> Point:
     return model.at(d if model.tau is None else _meet(d, model.price, model.tau), point.X, point.state)
 
 
-def _missing(C: Array, s: Array, model: Model, bar: float, most: int) -> Indices:
+def _missing(s: Array, model: Model, bar: float, most: int) -> Indices:
     """Return the atoms outside the working set that score above the bar, best first, twins only to fill up."""
     outside = np.isfinite(model.p)
     outside[model.atoms] = False
     named = np.flatnonzero(outside & (s > bar * np.where(outside, model.p, 1.0)))
     named = named[np.argsort(-s[named], kind="stable")][: 6 * most]
-    unit = C[:, named] / np.linalg.norm(C[:, named], axis=0)
+    unit = model.C[:, named] / np.linalg.norm(model.C[:, named], axis=0)
     chosen: list[int] = []
     twins: list[int] = []
     for k in range(len(named)):
@@ -303,7 +347,7 @@ def _missing(C: Array, s: Array, model: Model, bar: float, most: int) -> Indices
 def _with_atoms(model: Model, point: Point, missing: Indices) -> tuple[Model, Point]:
     """Drop the atoms that are not used, add those that are missing, keep the mixtures."""
     keep = (point.d > 0) | (model.price == 0)
-    grown = Model(model.C, model.om, model.p, model.tau, model.lam, np.concatenate([model.atoms[keep], missing]))
+    grown = replace(model, atoms=np.concatenate([model.atoms[keep], missing]))
     d = np.concatenate([point.d[keep], np.zeros(len(missing))])
     n = len(model.om)
     X = np.hstack([point.X[:, keep], np.zeros((n, len(missing)))])
