@@ -15,11 +15,11 @@ help:  ## list the commands
 $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing cosep and its tools into $(VENV) (once, about a minute)"
-	@$(BIN)/python $(PIP) --editable ".[test]"
+	@$(BIN)/python $(PIP) --editable ".[test,cli]"
 	@touch $@
 
-demo: $(READY)  ## find the planted rows and columns of a matrix
-	@$(BIN)/python examples/planted.py
+demo: $(READY)  ## find the functions and words that speak for SciPy and scikit-learn
+	@$(BIN)/cosep demo
 
 test: lint types unit wheel  ## everything that is checked: lint, types, tests, doctests, wheel
 
@@ -43,6 +43,7 @@ $(WHEEL): $(READY) $(shell find src -name '*.py')
 	@$(VENV)/empty/bin/python $(PIP) $(VENV)/dist/*.whl
 	@cd $(VENV) && empty/bin/python -c "import cosep; print('wheel', cosep.__version__, cosep.__file__)" && \
 		empty/bin/python -c "import cosep; X, truth = cosep.make_coseparable(random_state=0); cosep.cosfgm(X, 10, 3)"
+	@$(VENV)/empty/bin/cosep 2>&1 | grep --quiet "install cosep\[cli\]"
 	@touch $@
 
 format: $(READY)  ## let ruff mend what it can

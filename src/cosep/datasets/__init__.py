@@ -1,5 +1,6 @@
 """Data to try things on."""
 
+from cosep.datasets.docstrings import DocstringCorpus, load_docstrings
 from cosep.datasets.synthetic import Planted, make_coseparable
 
-__all__ = ["Planted", "make_coseparable"]
+__all__ = ["DocstringCorpus", "Planted", "load_docstrings", "make_coseparable"]

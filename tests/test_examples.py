@@ -1,0 +1,63 @@
+"""Every example runs, without warnings, and shows what it is about."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "examples"
+
+
+@pytest.fixture
+def run(capsys):
+    """A function that runs an example and returns what it prints and its names."""
+
+    def runner(name):
+        names = runpy.run_path(str(FOLDER / f"{name}.py"))
+        return capsys.readouterr().out, names
+
+    return runner
+
+
+def test_every_example_is_run_here():
+    assert {path.stem for path in FOLDER.glob("*.py")} == {"digits", "panel", "text"}
+
+
+def test_examples_fit_on_a_page():
+    for path in FOLDER.glob("*.py"):
+        assert len(path.read_text().splitlines()) <= 50, path.name
+
+
+def test_text_sorts_new_texts_by_their_theme(run):
+    out, names = run("text")
+    corpus, model = names["corpus"], names["model"]
+    assert all(name in out for name in corpus.documents[model.row_indices_])
+    assert all(word in out for word in corpus.words[model.col_indices_])
+    themes = re.findall(r"-> (.*)", out)
+    assert len(themes) == len(names["texts"])
+    assert "filter" in themes[0]
+    assert len(set(themes)) > 1
+
+
+def test_digits_shows_images_and_restores_unseen_ones(run):
+    out, names = run("digits")
+    assert "Ten of 1500 images" in out
+    assert len(names["model"].col_indices_) == 20
+    # 2 x 5 chosen images, and two times three pictures, of eight lines each.
+    assert sum(set(line) <= set(" .:*#") and len(line) > 40 for line in out.splitlines()) == 2 * 8 + 2 * 8
+    off = int(re.search(r"off by (\d+)%", out)[1])
+    assert off < 50
+    assert off == round(100 * names["error"])
+
+
+def test_panel_guesses_better_than_the_median_does(run):
+    out, names = run("panel")
+    panel = names["panel"]
+    assert panel[0] == "mean radius"
+    assert len(panel) == 5
+    assert set(panel) <= set(names["means"])
+    assert all(name in out for name in panel)
+    rows = re.findall(r"(mean|worst|error) +\( ?(\d+)\) +(\d+)% +(\d+)%", out)
+    assert sum(int(count) for _, count, _, _ in rows) == 25
+    assert all(int(guessed) < int(median) for _, _, guessed, median in rows)
