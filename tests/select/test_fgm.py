@@ -64,7 +64,7 @@ def test_one_ray_has_one_leader_the_longest_then_the_first():
     data = np.column_stack(
         [base[:, 0], 3 * base[:, 0], np.zeros(5), base[:, 1], base[:, 1], 3 * base[:, 0], base[:, 2]]
     )
-    rays = distinct_rays(as_matrix(data), np.ones(7))
+    rays = distinct_rays(as_matrix(data), np.ones(7), np.ones(7))
     assert rays.leaders.tolist() == [1, 3, 6]
     assert rays.p.tolist() == [1, 1, 1]
     assert rays.of.tolist() == [0, 0, -1, 1, 1, 0, 2]
@@ -76,15 +76,21 @@ def test_one_ray_has_one_leader_the_longest_then_the_first():
 def test_a_ray_is_led_by_the_column_that_must_be_chosen_or_else_by_one_that_may_be():
     base = RANDOM.uniform(size=(5, 2))
     data = np.column_stack([base[:, 0], 3 * base[:, 0], base[:, 1], 3 * base[:, 1]])
-    rays = distinct_rays(as_matrix(data), np.array([0.0, 1.0, 1.0, np.inf]))
+    rays = distinct_rays(as_matrix(data), np.array([0.0, 1.0, 1.0, np.inf]), np.ones(4))
     assert rays.leaders.tolist() == [0, 2]
     assert rays.p.tolist() == [0, 1]
+
+
+def test_equally_long_columns_of_a_ray_are_told_apart_by_the_size_of_the_whole():
+    data = np.repeat(RANDOM.uniform(size=(5, 1)), 4, axis=1)
+    rays = distinct_rays(as_matrix(data), np.ones(4), np.array([1.0, 5.0, 9.0, 9.0 + 1e-12]))
+    assert rays.leaders.tolist() == [2]
 
 
 def test_merged_columns_keep_the_objective_of_the_whole():
     # Y = 0 costs 1/2 ||M||^2, merged or not.
     data = np.hstack([X, X[:, :5] * 2])
-    B = distinct_rays(as_matrix(data), np.ones(data.shape[1])).B
+    B = distinct_rays(as_matrix(data), np.ones(data.shape[1]), np.ones(data.shape[1])).B
     assert np.linalg.norm(B) == pytest.approx(np.linalg.norm(data))
 
 

@@ -51,7 +51,8 @@ def cosfgm(
     Algorithm 2 of Pan and Ng (SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023), whose inputs are printed with rows
     and columns swapped. On a co-separable matrix each step is a separable problem. The alternation can cycle: it ends
     when a pair of index *sets* comes back, and of all pairs, the start included, the one with the best approximation of
-    X is returned.
+    X is returned. Of rows that are proportional in the selected columns the longest stands for all, of those the
+    longest in all of X, of those the first; likewise of columns.
 
     Parameters
     ----------
@@ -90,8 +91,8 @@ def cosfgm(
     check_choice(solver, "solver", SOLVERS)
     check_choice(postprocess, "postprocess", POSTPROCESSES)
     check_choice(start, "start", ("spa", "independent"))
-    of_rows = check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows")
-    of_cols = check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")
+    of_rows = check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows", sizes=M.T.squared_norms())
+    of_cols = check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols", sizes=M.squared_norms())
 
     def pick(block: LocalMatrix, r: int, positions: Positions, warm: Atoms) -> tuple[Indices, float, Atoms]:
         choice = choose(block, r, solver=solver, postprocess=postprocess, positions=positions, start=warm)

@@ -22,7 +22,7 @@ def starting_penalty(B: Array, p: Array, r: int) -> float:
     """Return ``(||B - B(:,K) H||^2 + 1e-3 ||B||^2) / r`` with K from SPA."""
     M = LocalMatrix(B)
     given = np.flatnonzero(p == 0)
-    K = pursue(M, len(given) + r, positions=Positions(np.isfinite(p), given))[0]
+    K = pursue(M, len(given) + r, positions=Positions(np.isfinite(p), given, np.ones(len(p))))[0]
     squared = float(np.linalg.norm(B - B[:, K] @ column_weights(M, K)) ** 2)
     return (squared + 1e-3 * M.squared_norm()) / max(r, 1)
 

@@ -148,7 +148,7 @@ def choose(
 ) -> Choice:
     """Choose columns of a checked matrix, starting from columns and bounds if there are any."""
     positions = check_pool(None, r, M.shape[1]) if positions is None else positions
-    rays = distinct_rays(M, positions.price)
+    rays = distinct_rays(M, positions.price, positions.sizes)
     p = rays.p
     # Included columns come first; of the rest as many as are wanted, and as there are rays to choose from.
     wanted = min(r - len(positions.include), int((p == 1).sum()))
@@ -164,18 +164,19 @@ def choose(
             solution = solve(trace=target, start=(solution.active, solution.diagonal[solution.active]))
     order = POSTPROCESSES[postprocess](solution, p, wanted)
     if len(order) < wanted:
-        taken = Positions(np.isfinite(p), np.concatenate([np.flatnonzero(p == 0), order]))
+        taken = Positions(np.isfinite(p), np.concatenate([np.flatnonzero(p == 0), order]), rays.w)
         order = pursue(LocalMatrix(rays.B), len(taken.include) + wanted - len(order), positions=taken)[0]
         order = order[p[order] == 1]
     columns = np.concatenate([positions.include, rays.leaders[order]])
     return Choice(columns, solution, (rays.leaders[solution.active], solution.diagonal[solution.active]))
 
 
-def distinct_rays(M: LocalMatrix, price: Array) -> Rays:
+def distinct_rays(M: LocalMatrix, price: Array, sizes: Array) -> Rays:
     """Merge the proportional columns of M, and drop the zero ones.
 
     Proportional columns ask for the same answer, so that of a group weighs as much as all of them: its squared norm
-    is the sum of theirs. The cheapest stands for the group, of those the longest, of those the first.
+    is the sum of theirs. The cheapest stands for the group, of those the longest, of those the largest by ``sizes``, of
+    those the first.
     """
     sums = M.sums()
     nonzero = np.flatnonzero(sums > 0)
@@ -184,11 +185,13 @@ def distinct_rays(M: LocalMatrix, price: Array) -> Rays:
         raise ValueError(msg)
     B, w, p = M.gram_root()[:, nonzero], sums[nonzero], price[nonzero]
     group = _groups(B / np.linalg.norm(B, axis=0))
-    cheapest = np.full(group.max() + 1, np.inf)
-    np.minimum.at(cheapest, group, p)
-    longest = np.zeros(group.max() + 1)
-    np.maximum.at(longest, group, np.where(p == cheapest[group], w, 0.0))
-    candidates = np.flatnonzero((p == cheapest[group]) & (w >= (1.0 - SAME) * longest[group]))
+    best = np.ones(len(group), dtype=bool)
+    for merit in (-p, w, sizes[nonzero]):
+        most = np.full(group.max() + 1, -np.inf)
+        np.maximum.at(most, group[best], merit[best])
+        # Prices are compared exactly; lengths count as equal up to rounding.
+        best &= (merit == most[group]) | (merit >= (1.0 - SAME) * np.abs(most[group]))
+    candidates = np.flatnonzero(best)
     leaders = np.sort(candidates[np.unique(group[candidates], return_index=True)[1]])
     together = np.sqrt(np.bincount(group, w**2))[group[leaders]]
     of = np.full(M.shape[1], -1)

@@ -264,7 +264,7 @@ def _begin(
     known = {int(t): 1.0 for t in given}
     if start is not None:
         known |= {int(t): float(bound) for t, bound in zip(*start, strict=True) if p[t] == 1}
-    for t in pursue(LocalMatrix(B), count, tol=0.0, positions=Positions(usable, given))[0]:
+    for t in pursue(LocalMatrix(B), count, tol=0.0, positions=Positions(usable, given, np.ones(len(p))))[0]:
         known.setdefault(int(t), 0.0)
     if trace is not None:
         for t in np.flatnonzero(p == 1):

@@ -31,10 +31,14 @@ class Pool:
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """A checked `Pool`: a mask of the columns that may be chosen, and the columns that must be."""
+    """A checked `Pool`: a mask of the columns that may be chosen, and the columns that must be.
+
+    ``sizes`` tells columns apart that are equal in the matrix at hand, where that is only a part of the data.
+    """
 
     allowed: NDArray[np.bool_]
     include: Indices
+    sizes: Array
 
     @property
     def price(self) -> Array:
@@ -44,7 +48,9 @@ class Positions:
         return price
 
 
-def check_pool(pool: Pool | None, r: int, n: int, *, side: str = "pool", size: str = "r") -> Positions:
+def check_pool(
+    pool: Pool | None, r: int, n: int, *, side: str = "pool", size: str = "r", sizes: Array | None = None
+) -> Positions:
     """Return positions from a pool from which ``r`` of ``n`` columns can be chosen."""
     pool = Pool() if pool is None else pool
     if not isinstance(pool, Pool):
@@ -63,4 +69,4 @@ def check_pool(pool: Pool | None, r: int, n: int, *, side: str = "pool", size: s
     if allowed.sum() < r:
         msg = f"{size}={r} must be at most the {int(allowed.sum())} candidates of {side}; ask for fewer or allow more."
         raise ValueError(msg)
-    return Positions(allowed, include)
+    return Positions(allowed, include, np.ones(n) if sizes is None else sizes)
