@@ -7,6 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from hypothesis import settings
+
+# Continuous integration tries the same examples every time; everywhere else new ones are drawn.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 
 def quietly(build):

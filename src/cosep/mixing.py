@@ -143,7 +143,9 @@ def _coseparable(
             callback("mix", step, max_iter, float(np.sqrt(max(2.0 * objective[-1], 0.0))))
         if objective[-2] - objective[-1] <= 0.5 * tol:
             break
-    P1 = coefficients(M, S @ P2)
+    H = S @ P2
+    P1 = coefficients(M, H)
+    objective[-1] = _objective(total, H.T, M.dot(H.T), P1)
     return Factorization(
         row_factor=cast(P1, M.dtype),
         core=cast(np.ldexp(S, M.exponent), M.dtype),
