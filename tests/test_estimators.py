@@ -231,8 +231,9 @@ def test_a_method_of_ones_own_can_be_used(planted):
     X = planted[0]
     seeds = []
 
-    def first(_X, n_rows, n_cols, random_state=None):
+    def first(X, n_rows, n_cols, random_state=None):
         seeds.append(random_state)
+        assert X.sum(axis=1).shape == (60,)
         return Selection(np.arange(n_rows), np.arange(n_cols))
 
     model = CoSeparableNMF(n_rows=2, n_cols=3, method=first, random_state=7).fit(X)
@@ -263,6 +264,10 @@ def test_extreme_scales_are_fitted_alike(planted, scale):
         ({"max_iter": 0}, r"max_iter=0 must be a whole number"),
         ({"tol": -1.0}, r"tol=-1.0 must be a finite number"),
         ({"col_pool": [1]}, r"col_pool=\[1\] must be a cosep.Pool"),
+        ({"callback": 5}, r"callback=5 must be a function"),
+        ({"random_state": "abc"}, r"random_state='abc' must be None, a whole number"),
+        ({"method": max}, r"method=<built-in function max> must be a function of X"),
+        ({"method": lambda _X, _r, _c: None}, r"must return a Selection with row_indices and col_indices"),
     ],
 )
 def test_wrong_parameters_are_refused_by_name(planted, params, message):

@@ -20,9 +20,12 @@ def k1b(data_home):
     return full["sub"], full["classid"].ravel(), weighted, *indices
 
 
-def test_cosfgm_reaches_the_printed_approximation_and_accuracy_on_k1b(k1b):
+@pytest.mark.parametrize(
+    ("solver", "start"), [("fast-gradient", "spa"), ("fast-gradient", "independent"), ("newton", "spa")]
+)
+def test_cosfgm_reaches_the_printed_approximation_and_accuracy_on_k1b(k1b, solver, start):
     X, classes, weighted, row_positions, col_positions = k1b
-    chosen = cosfgm(weighted, 6, 6, solver="fast-gradient", postprocess="spa")
+    chosen = cosfgm(weighted, 6, 6, solver=solver, start=start, postprocess="spa")
     factors = mix(X, Selection(row_positions[chosen.row_indices], col_positions[chosen.col_indices]))
     assert 100 * relative_approximation(X, factors) >= 13.45  # Table 1
     assert 100 * clustering_accuracy(classes, factors.row_labels) >= 69.45  # Table 2

@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cosep.factorization import Callback, Factorization, Selection
-from cosep.matrix.checks import as_matrix, check_choice, check_count
+from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_count, check_random
 from cosep.matrix.local import LocalMatrix
 from cosep.mixing import coefficients, mix
 from cosep.scaling import SCALINGS, scale
@@ -213,6 +213,8 @@ class CoSeparableNMF(BiclusterMixin, _Factorizer):
         check_count(self.n_cols, "n_cols", M.shape[1], "n_features")
         if self.scaling is not None:
             check_choice(self.scaling, "scaling", SCALINGS)
+        check_callback(self.callback)
+        check_random(self.random_state)
         names = getattr(self, "feature_names_in_", None)
         method = _method(self.method, BOTH_SELECTORS)
         options = _options(
@@ -223,7 +225,8 @@ class CoSeparableNMF(BiclusterMixin, _Factorizer):
             random_state=self.random_state,
         )
         scaled = M if self.scaling is None else scale(M, self.scaling)[0]
-        selection = method(scaled, self.n_rows, self.n_cols, **options)
+        chosen = method(scaled.values, self.n_rows, self.n_cols, **options)
+        selection = _selection(chosen, method, ("row_indices", "col_indices"))
         factors = mix(M, selection, max_iter=self.max_iter, tol=self.tol, callback=self.callback)
         self._store(factors, selection)
         self.core_ = np.asarray(factors.core)
@@ -338,11 +341,12 @@ class SeparableNMF(_Factorizer):
         by_columns = check_choice(self.axis, "axis", ("columns", "rows")) == "columns"
         side, limit_name = (M, "n_features") if by_columns else (M.T, "n_samples")
         check_count(self.n_components, "n_components", side.shape[1], limit_name)
+        check_random(self.random_state)
         names = getattr(self, "feature_names_in_", None) if by_columns else None
         method = _method(self.method, COLUMN_SELECTORS)
         options = _options(method, pool=_by_position(self.pool, names, "pool"), random_state=self.random_state)
-        selection = method(side, self.n_components, **options)
-        selection = selection if by_columns else selection.T
+        chosen = _selection(method(side.values, self.n_components, **options), method, ("col_indices",))
+        selection = chosen if by_columns else chosen.T
         factors = mix(M, selection)
         self._store(factors, selection)
         self.components_ = factors.col_factor
@@ -361,9 +365,21 @@ def _method(method: Method, known: Mapping[str, Callable[..., Selection]]) -> Ca
     return method if callable(method) else known[check_choice(method, "method", known)]
 
 
+def _selection(chosen: Any, method: Callable[..., Selection], sides: tuple[str, ...]) -> Selection:
+    """Refuse what is no choice of the sides that are needed."""
+    if not isinstance(chosen, Selection) or any(getattr(chosen, side) is None for side in sides):
+        msg = f"method={method!r} must return a Selection with {' and '.join(sides)}, got {chosen!r}."
+        raise ValueError(msg)
+    return chosen
+
+
 def _options(method: Callable[..., Selection], **wishes: Any) -> dict[str, Any]:
     """Return the wishes that were made; one that the method cannot take is an error, a mere seed or callback is not."""
-    parameters = signature(method).parameters
+    try:
+        parameters = signature(method).parameters
+    except ValueError as error:
+        msg = f"method={method!r} must be a function of X and the numbers to select ({error})."
+        raise ValueError(msg) from error
     options = {}
     for name, wish in wishes.items():
         if wish is None:

@@ -350,6 +350,11 @@ def _flatten(factorization: Factorization) -> dict[str, NDArray[Any]]:
     return arrays
 
 
+def _tuples(entries: list[Any]) -> tuple[Any, ...]:
+    """Return lists, and lists within them, as the tuples that they were before JSON."""
+    return tuple(_tuples(entry) if isinstance(entry, list) else entry for entry in entries)
+
+
 def _unflatten(arrays: dict[str, NDArray[Any]]) -> Factorization:
     """Return the record that `_flatten` took apart; anything missing or out of place raises."""
     header = json.loads(str(arrays.pop("header")))
@@ -369,7 +374,7 @@ def _unflatten(arrays: dict[str, NDArray[Any]]) -> Factorization:
         if not isinstance(stored["history"], list):
             msg = "history is no list"
             raise ValueError(msg)
-        history = tuple(tuple(entry) if isinstance(entry, list) else entry for entry in stored["history"])
+        history = _tuples(stored["history"])
         indices = arrays.pop("row_indices", None), arrays.pop("col_indices", None)
         parts["selection"] = Selection(*indices, stored["gap"], stored["n_iter"], history)
     if "scaling" in header:

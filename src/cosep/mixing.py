@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cosep.factorization import Callback, Factorization, Selection
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent
-from cosep.matrix.checks import as_matrix, check_indices, check_iterations, check_number
+from cosep.matrix.checks import as_matrix, check_callback, check_indices, check_number, check_positive
 from cosep.matrix.local import Array, Indices, LocalMatrix
 
 # Inside an alternation: a KKT residual below the first, or this many sweeps.
@@ -65,17 +65,15 @@ def mix(
     True
     """
     M = as_matrix(X)
-    max_iter = check_iterations(max_iter)
+    max_iter = check_positive(max_iter)
     tol = check_number(tol, "tol", 0.0)
     rows, cols = _check_selection(selection, M.shape)
+    check_callback(callback)
     if rows is not None and cols is not None:
         return _coseparable(M, selection, rows, cols, max_iter=max_iter, tol=tol, callback=callback)
-    if rows is not None:
-        return _separable(M.T, selection.T, rows).T
-    if cols is not None:
-        return _separable(M, selection, cols)
-    msg = f"selection={selection!r} names neither rows nor columns; one side at least must be selected."
-    raise ValueError(msg)
+    if cols is None:
+        return _separable(M.T, selection.T, check_indices(rows, "row_indices")).T
+    return _separable(M, selection, cols)
 
 
 def column_weights(M: LocalMatrix, cols: Indices) -> Array:
@@ -88,7 +86,7 @@ def coefficients(M: LocalMatrix, H: Array) -> Array:
     return _nonnegative(H.T, M.dot(H.T), np.zeros((M.shape[0], len(H))), exact=True)
 
 
-def cast(part: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
+def narrow(part: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return the array in the type of the data, unless its range is too small."""
     fits = np.abs(part).max(initial=0.0) <= np.finfo(dtype).max
     return part.astype(dtype) if fits else part
@@ -107,11 +105,11 @@ def factor_labels(factor: Array, strengths: Array) -> Indices:
 def _separable(M: LocalMatrix, selection: Selection, cols: Indices) -> Factorization:
     A, V = M.take(cols=cols), column_weights(M, cols)
     return Factorization(
-        row_factor=cast(np.ldexp(A, M.exponent), M.dtype),
+        row_factor=narrow(np.ldexp(A, M.exponent), M.dtype),
         core=None,
-        col_factor=cast(V, M.dtype),
+        col_factor=narrow(V, M.dtype),
         selection=selection,
-        col_weights=cast(V, M.dtype),
+        col_weights=narrow(V, M.dtype),
         row_labels=factor_labels(A, np.linalg.norm(V, axis=1)),
         col_labels=factor_labels(V.T, np.linalg.norm(A, axis=0)),
     )
@@ -147,12 +145,12 @@ def _coseparable(
     P1 = coefficients(M, H)
     objective[-1] = _objective(total, H.T, M.dot(H.T), P1)
     return Factorization(
-        row_factor=cast(P1, M.dtype),
-        core=cast(np.ldexp(S, M.exponent), M.dtype),
-        col_factor=cast(P2, M.dtype),
+        row_factor=narrow(P1, M.dtype),
+        core=narrow(np.ldexp(S, M.exponent), M.dtype),
+        col_factor=narrow(P2, M.dtype),
         selection=selection,
-        row_weights=cast(row_weights, M.dtype),
-        col_weights=cast(col_weights, M.dtype),
+        row_weights=narrow(row_weights, M.dtype),
+        col_weights=narrow(col_weights, M.dtype),
         row_labels=factor_labels(P1, np.linalg.norm(S @ P2, axis=1)),
         col_labels=factor_labels(P2.T, np.linalg.norm(P1 @ S, axis=0)),
         meta={"objective": objective},

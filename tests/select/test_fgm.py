@@ -54,9 +54,9 @@ def test_columns_that_must_be_chosen_are_free_in_the_model(solver):
 
 
 def test_the_published_start_follows_the_scale_of_the_data():
-    p = np.ones(X.shape[1])
+    w, p = X.sum(axis=0), np.ones(X.shape[1])
     start = fastgradient.starting_penalty
-    assert start(1e3 * X, p, 4) == pytest.approx(1e6 * start(X, p, 4))
+    assert start(1e3 * X, 1e3 * w, p, 4) == pytest.approx(1e6 * start(X, w, p, 4))
 
 
 def test_one_ray_has_one_leader_the_longest_then_the_first():

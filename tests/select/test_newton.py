@@ -204,3 +204,22 @@ def test_a_first_round_on_a_sample_ends_at_the_same_optimum(monkeypatch):
     sampled = solve_newton(B, w, r=5, trace=4.0, tol=1e-8)
     assert sampled.relative_gap <= 1e-8
     assert sampled.objective == pytest.approx(whole.objective, rel=1e-7)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_rows_returned_have_the_objective_that_is_certified(seed):
+    random = np.random.default_rng(seed)
+    B = random.gamma(0.5, size=(int(random.integers(2, 8)), int(random.integers(2, 30)))) + 1e-6
+    w = B.sum(axis=0)
+    lam = random.uniform(0.001, 0.5) * largest_penalty(B, w)
+    solution = solve_newton(B, w, r=2, penalty=lam, tol=1e-8)
+    assert full_objective(B, full(solution), lam) == pytest.approx(solution.objective, rel=1e-7)
+    assert dictionary_breach(full(solution), w) <= 1e-9
+
+
+def test_many_rows_do_not_blunt_the_multipliers():
+    random = np.random.default_rng(3)
+    B = random.uniform(size=(100_000, 12)) @ random.dirichlet(np.ones(12), 30).T
+    solution = solve_newton(B, B.sum(axis=0), r=5, trace=3.0, tol=1e-8)
+    assert solution.relative_gap <= 1e-8

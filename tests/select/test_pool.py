@@ -48,6 +48,21 @@ def test_included_columns_may_be_proportional_or_zero(name):
     assert len(set(chosen)) == 6
 
 
+@pytest.mark.parametrize("name", COLUMN_SELECTORS)
+def test_nothing_outside_the_pool_fills_it_up(name):
+    data = np.array([[1.0, 1.0, 0.0, 5.0, 0.0], [0.0, 0.0, 3.0, 1.0, 0.0]])
+    with pytest.warns(UserWarning, match="Only 1 of the 2 columns"):
+        assert COLUMN_SELECTORS[name](data, 2, pool=Pool(candidates=[0, 1])).col_indices.tolist() == [0]
+    with pytest.raises(ValueError, match=r"no nonzero entry to select from.*pools"):
+        COLUMN_SELECTORS[name](data, 1, pool=Pool(candidates=[4]))
+
+
+def test_pools_that_do_not_meet_are_refused():
+    data = np.kron(np.eye(2), RANDOM.uniform(1, 2, size=(4, 4)))
+    with pytest.raises(ValueError, match=r"no nonzero entry to select from.*pools"):
+        BOTH_SELECTORS["cosfgm"](data, 2, 2, row_pool=Pool(candidates=range(4)), col_pool=Pool(candidates=range(4, 8)))
+
+
 @pytest.mark.parametrize("name", BOTH_SELECTORS)
 def test_both_sides_keep_to_their_pools(name):
     rows, cols = Pool(candidates=np.arange(20), include=[7]), Pool(include=[3, 4])

@@ -37,6 +37,18 @@ def test_planted_rows_and_columns_are_found_and_mixed_exactly_under_any_scaling(
         assert mix(data, chosen).relative_error(data) < 1e-6
 
 
+@pytest.mark.parametrize("name", BOTH_SELECTORS)
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 2**32 - 1), spread=st.floats(0, 3))
+def test_planted_selections_do_not_change_under_positive_diagonal_scaling(name, seed, spread):
+    random = np.random.default_rng(seed)
+    X, truth = make_coseparable(25, 20, 4, 4, random_state=int(random.integers(2**31)))
+    scaled = 10 ** random.uniform(-spread, spread, size=(25, 1)) * X * 10 ** random.uniform(-spread, spread, size=20)
+    chosen = BOTH_SELECTORS[name](scaled, 4, 4)
+    assert same(chosen.row_indices, truth.row_indices)
+    assert same(chosen.col_indices, truth.col_indices)
+
+
 @pytest.mark.parametrize("name", COLUMN_SELECTORS)
 def test_planted_columns_are_found_without_noise_in_every_kind_of_matrix(name, kind):
     for seed in range(3):
@@ -117,8 +129,3 @@ def test_one_row_or_one_column_is_a_matrix_too(name, shape):
     chosen = BOTH_SELECTORS[name](X, 1, 1)
     assert isinstance(chosen, Selection)
     assert mix(X, chosen).relative_error(X) < 1e-12
-
-
-def test_a_new_name_is_in_one_of_the_dicts():
-    assert set(COLUMN_SELECTORS) == {"spa", "fgm"}
-    assert set(BOTH_SELECTORS) == {"cosfgm", "spa"}

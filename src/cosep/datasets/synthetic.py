@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from cosep.factorization import Selection
-from cosep.matrix.checks import check_choice, check_count, check_iterations, check_number, check_random, check_switch
+from cosep.matrix.checks import check_choice, check_count, check_number, check_positive, check_random, check_switch
 from cosep.matrix.local import Array
 from cosep.scaling import scale
 
@@ -75,7 +75,7 @@ def make_coseparable(
     >>> X.shape, len(truth.row_indices), bool(truth.col_identifiable.all())
     ((50, 40), 6, True)
     """
-    m, n = check_iterations(m, "m"), check_iterations(n, "n")
+    m, n = check_positive(m, "m"), check_positive(n, "n")
     r1, r2 = check_count(r1, "r1", m, "m"), check_count(r2, "r2", n, "n")
     noise = check_number(noise, "noise", 0.0, 1e100)
     permute = check_switch(permute, "permute")

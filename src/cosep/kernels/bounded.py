@@ -19,7 +19,7 @@ Positions = NDArray[np.int64]
 LOWER, FREE, UPPER = 0, 1, 2
 # Pivots are kept above this share of their diagonal: dependent atoms then drift to a bound and leave.
 PIVOT_FLOOR = 1e-11
-# A multiplier must have the wrong sign by this much to free its entry.
+# A multiplier must have the wrong sign by this share of the largest diagonal to free its entry.
 SLACK = 1e-10
 
 
@@ -60,6 +60,9 @@ def bounded_column(
     ``q - G x`` in ``v``.
     """
     a = G.shape[0]
+    slack = 0.0
+    for i in range(a):
+        slack = max(slack, SLACK * G[i, i])
     rest = q.copy()  # q - G_U d_U, kept up to date
     for i in range(a):
         if d[i] <= 0.0 or state[i] == LOWER:
@@ -104,7 +107,7 @@ def bounded_column(
         v[:] = rest
         for p in range(size):
             v -= x[free[p]] * G[free[p]]
-        worst, entered = SLACK, -1
+        worst, entered = slack, -1
         for i in range(a):
             if state[i] != FREE and d[i] > 0.0 and i != barred:
                 wrong = v[i] if state[i] == LOWER else -v[i]

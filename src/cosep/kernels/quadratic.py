@@ -1,6 +1,6 @@
 """Quadratics enter, their minimisers over a convex set leave, each to a certificate: the KKT residual asked for.
 
-Every subproblem of this library is ``min 1/2 <Y, G Y> - <C, Y>`` over the orthant, the simplex or the
+The mixing and the published model solve ``min 1/2 <Y, G Y> - <C, Y>`` over the orthant, the simplex or the
 self-dictionary set, with ``G = A'A`` and ``C = A'M``. For the orthant and the simplex the columns of Y are
 independent problems; they are stored as the rows of ``V = Y'``, ``B = C'``.
 

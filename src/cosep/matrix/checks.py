@@ -90,7 +90,7 @@ def _sparse_values(X: Any, name: str) -> Any:
         msg = f"{name} must hold real numbers, got {X.dtype}: Complex data not supported; convert it first."
         raise ValueError(msg)
     try:
-        sound = STRUCTURES.get(X.format, _always)(X)
+        sound = STRUCTURES[X.format](X)
     except (TypeError, IndexError, AttributeError, ValueError):
         sound = False
     if not sound:
@@ -150,10 +150,6 @@ def _sound_dok(X: Any) -> bool:
     if np.asarray(list(X.values())).dtype.kind not in "fiub":
         return False
     return all(0 <= i < X.shape[0] and 0 <= j < X.shape[1] for i, j in X.keys())  # noqa: SIM118 - a matrix, not a dict
-
-
-def _always(_: Any) -> bool:
-    return True
 
 
 STRUCTURES = {
@@ -228,7 +224,7 @@ def check_count(value: Any, name: str, limit: int, limit_name: str) -> int:
     return int(value)
 
 
-def check_iterations(value: Any, name: str = "max_iter") -> int:
+def check_positive(value: Any, name: str = "max_iter") -> int:
     """Return ``value`` as an int if it is a whole number of at least 1."""
     return check_count(value, name, 2**63 - 1, "the largest integer")
 
@@ -262,6 +258,13 @@ def check_choice(value: Any, name: str, choices: Any) -> str:
         msg = f"{name}={value!r} must be one of {', '.join(repr(choice) for choice in choices)}."
         raise ValueError(msg)
     return value
+
+
+def check_callback(value: Any, name: str = "callback") -> None:
+    """Refuse a callback that cannot be called."""
+    if value is not None and not callable(value):
+        msg = f"{name}={value!r} must be a function of stage, step, most steps and error, or None."
+        raise ValueError(msg)
 
 
 def check_random(value: Any, name: str = "random_state") -> np.random.RandomState:

@@ -91,7 +91,8 @@ class LocalMatrix:
     def gram_root(self) -> Array:
         """Return a dense B of at most n rows with ``B.T @ B = X.T @ X``: X itself when it is wide, else its R factor.
 
-        The R factor is found by blocks of rows, and without squaring the condition number as the Gram matrix does.
+        The R factor is found by blocks of rows, and without squaring the condition number as the Gram matrix does. It
+        is dense, and so is X when it is wide: for matrices with few rows or few columns.
         """
         m, n = self.shape
         if m <= n:
@@ -127,12 +128,9 @@ class LocalMatrix:
 
     def take(self, rows: Indices | None = None, cols: Indices | None = None) -> Array:
         """Return the dense block of the given rows and columns (all of a side when None) as a new float64 array."""
-        block = self.values
-        if rows is not None:
-            block = block.tocsr()[rows] if self.is_sparse else block[rows]
-        if cols is not None:
-            block = block.tocsc()[:, cols] if self.is_sparse else block[:, cols]
-        return np.array(block.toarray() if self.is_sparse else block, dtype=np.float64)
+        block = self.values if rows is None else self.values[rows]
+        block = block if cols is None else block[:, cols]
+        return block.toarray().astype(np.float64, copy=False) if self.is_sparse else np.array(block, dtype=np.float64)
 
     def scaled(self, row_scale: Array, col_scale: Array) -> "LocalMatrix":
         """``diag(row_scale) @ X @ diag(col_scale)`` as a new matrix of the same kind, in float64."""

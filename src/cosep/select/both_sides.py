@@ -51,7 +51,9 @@ def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
             with warnings.catch_warnings():
                 # The selector speaks of columns on both sides; what it has to say is said below.
                 warnings.simplefilter("ignore", SelectionWarning)
-                chosen.append(_of_columns(selector(side, r, **_with_pool(options, pool)), selector, side.shape[1]))
+                chosen.append(
+                    _of_columns(selector(side.values, r, **_with_pool(options, pool)), selector, side.shape[1])
+                )
             if callback is not None:
                 callback("select", step, 2, np.nan)
         by_rows, by_cols = chosen

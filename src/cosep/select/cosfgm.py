@@ -8,13 +8,13 @@ M : data; K1, K2 : the chosen rows and columns
 from typing import Any, NamedTuple
 
 from cosep.factorization import Callback, Selection
-from cosep.matrix.checks import as_matrix, check_choice, check_iterations
+from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_positive
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import mix
 from cosep.select.both_sides import check_sizes, warn_if_degenerate
 from cosep.select.fgm import POSTPROCESSES, SOLVERS, choose
 from cosep.select.pool import Pool, Positions, check_pool
-from cosep.select.spa import pursue, warn_if_fewer
+from cosep.select.spa import pursue, spa_weights, warn_if_fewer
 
 Atoms = tuple[Indices, Array] | None
 Pair = tuple[frozenset[int], frozenset[int]]
@@ -87,7 +87,8 @@ def cosfgm(
     """
     M = as_matrix(X)
     n_rows, n_cols = check_sizes(M, n_rows, n_cols)
-    max_iter = check_iterations(max_iter)
+    max_iter = check_positive(max_iter)
+    check_callback(callback)
     check_choice(solver, "solver", SOLVERS)
     check_choice(postprocess, "postprocess", POSTPROCESSES)
     check_choice(start, "start", ("spa", "independent"))
@@ -102,7 +103,8 @@ def cosfgm(
     row_atoms: Atoms = None
     col_atoms: Atoms = None
     if start == "spa":
-        rows, cols = pursue(M.T, n_rows, positions=of_rows)[0], pursue(M, n_cols, positions=of_cols)[0]
+        rows = pursue(M.T, n_rows, spa_weights(M.T), positions=of_rows)[0]
+        cols = pursue(M, n_cols, spa_weights(M), positions=of_cols)[0]
     else:
         rows, row_gap, row_atoms = pick(M.T, n_rows, of_rows, None)
         cols, col_gap, col_atoms = pick(M, n_cols, of_cols, None)

@@ -18,11 +18,12 @@ MOST_COLUMNS = 15_000
 TINY = float(np.finfo(np.float64).tiny)
 
 
-def starting_penalty(B: Array, p: Array, r: int) -> float:
+def starting_penalty(B: Array, w: Array, p: Array, r: int) -> float:
     """Return ``(||B - B(:,K) H||^2 + 1e-3 ||B||^2) / r`` with K from SPA."""
     M = LocalMatrix(B)
     given = np.flatnonzero(p == 0)
-    K = pursue(M, len(given) + r, positions=Positions(np.isfinite(p), given, np.ones(len(p))))[0]
+    weights = np.divide(1.0, w, out=np.zeros_like(w), where=w > 0)
+    K = pursue(M, len(given) + r, weights, positions=Positions(np.isfinite(p), given, np.ones(len(p))))[0]
     squared = float(np.linalg.norm(B - B[:, K] @ column_weights(M, K)) ** 2)
     return (squared + 1e-3 * M.squared_norm()) / max(r, 1)
 
@@ -57,7 +58,7 @@ def solve_fast_gradient(
     p = np.ones(n) if p is None else p
     counted = np.where(np.isfinite(p), p, 0.0)
     L = float(np.linalg.norm(B, 2)) ** 2 or 1.0
-    lam = starting_penalty(B, p, r) if penalty is None else penalty
+    lam = starting_penalty(B, w, p, r) if penalty is None else penalty
     if trace is not None:
         # From lambda_max on Y would stay zero for ever, and a share of zero is zero.
         lam = float(np.clip(lam, 1e-6 * largest_penalty(B, w), 0.5 * largest_penalty(B, w)))

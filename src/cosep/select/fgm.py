@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosep.factorization import Selection
-from cosep.matrix.checks import as_matrix, check_choice, check_count, check_iterations, check_number
+from cosep.matrix.checks import as_matrix, check_choice, check_count, check_number, check_positive
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.select.fastgradient import solve_fast_gradient
 from cosep.select.newton import solve_newton
 from cosep.select.pool import Pool, Positions, check_pool
 from cosep.select.selfdict import SelfDictionary
-from cosep.select.spa import SAME, pursue, warn_if_fewer
+from cosep.select.spa import SAME, pursue, refuse_nothing, warn_if_fewer
 
 SOLVERS: dict[str, Callable[..., SelfDictionary]] = {"newton": solve_newton, "fast-gradient": solve_fast_gradient}
 
@@ -98,7 +98,7 @@ def fgm(
         trace=None if trace is None else check_number(trace, "trace", 0.0, r),
         penalty=None if penalty is None else float(np.ldexp(penalty, -2 * M.exponent)),
         tol=check_number(tol, "tol", 0.0),
-        max_iter=check_iterations(max_iter),
+        max_iter=check_positive(max_iter),
         positions=check_pool(pool, r, M.shape[1]),
     )
     warn_if_fewer(choice.columns, r, "columns")
@@ -165,7 +165,7 @@ def choose(
     order = POSTPROCESSES[postprocess](solution, p, wanted)
     if len(order) < wanted:
         taken = Positions(np.isfinite(p), np.concatenate([np.flatnonzero(p == 0), order]), rays.w)
-        order = pursue(LocalMatrix(rays.B), len(taken.include) + wanted - len(order), positions=taken)[0]
+        order = pursue(LocalMatrix(rays.B), len(taken.include) + wanted - len(order), 1.0 / rays.w, positions=taken)[0]
         order = order[p[order] == 1]
     columns = np.concatenate([positions.include, rays.leaders[order]])
     return Choice(columns, solution, (rays.leaders[solution.active], solution.diagonal[solution.active]))
@@ -180,9 +180,8 @@ def distinct_rays(M: LocalMatrix, price: Array, sizes: Array) -> Rays:
     """
     sums = M.sums()
     nonzero = np.flatnonzero(sums > 0)
-    if nonzero.size == 0:
-        msg = "X has no nonzero entry, so there is nothing to select; pass data with at least one positive entry."
-        raise ValueError(msg)
+    if not np.isfinite(price[nonzero]).any():
+        refuse_nothing()
     B, w, p = M.gram_root()[:, nonzero], sums[nonzero], price[nonzero]
     group = _groups(B / np.linalg.norm(B, axis=0))
     best = np.ones(len(group), dtype=bool)
@@ -239,7 +238,7 @@ def spa_of_transpose(solution: SelfDictionary, p: Array, r: int) -> Indices:
     if len(bought) == 0:
         return bought
     rows = solution.rows[p[solution.active] > 0]
-    return bought[pursue(LocalMatrix(rows.T), min(r, len(bought)), normalize=False)[0]]
+    return bought[pursue(LocalMatrix(rows.T), min(r, len(bought)), np.ones(len(bought)))[0]]
 
 
 POSTPROCESSES: dict[str, Callable[[SelfDictionary, Array, int], Indices]] = {

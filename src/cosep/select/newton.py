@@ -198,7 +198,7 @@ def solve_newton(
     mass = om * np.einsum("ij,ij->j", C, C)
     scale = float(mass.sum())
     lam = 0.0 if penalty is None else penalty / scale
-    atoms, d = _begin(B, p, trace, start, r)
+    atoms, d = _begin(B, w, p, trace, start, r)
     spent = 0
     if n > 3 * SAMPLE and start is None:
         # The atoms that a sample of the data needs are nearly those that all of it needs.
@@ -255,7 +255,7 @@ def _work(model: Model, point: Point, r: int, tol: float, budget: int) -> Worked
 
 
 def _begin(
-    B: Array, p: Array, trace: float | None, start: tuple[Indices, Array] | None, r: int
+    B: Array, w: Array, p: Array, trace: float | None, start: tuple[Indices, Array] | None, r: int
 ) -> tuple[Indices, Array]:
     """Return atoms, by SPA and from the start, and bounds that meet the trace."""
     given = np.flatnonzero(p == 0)
@@ -264,7 +264,8 @@ def _begin(
     known = {int(t): 1.0 for t in given}
     if start is not None:
         known |= {int(t): float(bound) for t, bound in zip(*start, strict=True) if p[t] == 1}
-    for t in pursue(LocalMatrix(B), count, tol=0.0, positions=Positions(usable, given, np.ones(len(p))))[0]:
+    positions = Positions(usable, given, np.ones(len(p)))
+    for t in pursue(LocalMatrix(B), count, 1.0 / w, tol=0.0, positions=positions)[0]:
         known.setdefault(int(t), 0.0)
     if trace is not None:
         for t in np.flatnonzero(p == 1):
@@ -360,8 +361,12 @@ def _rows(model: Model, point: Point, w: Array) -> tuple[Indices, Array, Array]:
     used = np.flatnonzero(point.d > 0)
     used = used[np.argsort(model.atoms[used])]
     active = model.atoms[used]
-    rows = point.X[:, used].T * w / w[active][:, None]
-    rows[np.arange(len(active)), active] = point.d[used]
+    X, d = point.X[:, used], point.d[used]
+    own = X[active, np.arange(len(active))]
+    # A column with room left in its own entry is explained exactly; its other entries make way for the full one.
+    X[active] *= np.where(own < d, (1.0 - d) / np.maximum(1.0 - own, NOTHING), 1.0)[:, None]
+    rows = X.T * w / w[active][:, None]
+    rows[np.arange(len(active)), active] = d
     diagonal = np.zeros(len(w))
     diagonal[active] = point.d[used]
     return active, rows, diagonal

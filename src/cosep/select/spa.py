@@ -7,7 +7,7 @@ u : unit vector of the part of the last chosen column that the earlier ones do n
 """
 
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -62,31 +62,28 @@ def spa(X: Any, r: int, *, normalize: bool = True, tol: float = 1e-9, pool: Pool
     tol = check_number(tol, "tol", 0.0, 1.0)
     normalize = check_switch(normalize, "normalize")
     positions = check_pool(pool, r, M.shape[1])
-    chosen, residuals = pursue(M, r, normalize=normalize, tol=tol, positions=positions)
+    chosen, residuals = pursue(M, r, spa_weights(M, normalize=normalize), tol=tol, positions=positions)
     warn_if_fewer(chosen, r, "columns")
     return Selection(None, chosen, n_iter=len(chosen), history=tuple(residuals))
 
 
 def pursue(
-    M: LocalMatrix, r: int, *, normalize: bool = True, tol: float = 1e-9, positions: Positions | None = None
+    M: LocalMatrix, r: int, weights: Array, *, tol: float = 1e-9, positions: Positions | None = None
 ) -> tuple[Indices, list[float]]:
-    """Run the projections until r columns are chosen, those that must be included first."""
-    m, n = M.shape
-    weights = column_factors(M)[1] if normalize else np.ones(n)
+    """Run the projections on weighted columns until r are chosen, those that must be included first."""
     original = M.squared_norms()
     norms = original * weights**2
     largest = float(norms.max())
-    if largest == 0:
-        msg = "X has no nonzero entry, so there is nothing to select; pass data with at least one positive entry."
-        raise ValueError(msg)
     include: list[int] = []
     if positions is not None:
         norms[~positions.allowed] = 0.0
         include = positions.include.tolist()
-    basis = np.zeros((m, 0))
+    if norms.max() == 0 and not include:
+        refuse_nothing()
+    basis = np.zeros((M.shape[0], 0))
     chosen: list[int] = []
     residuals: list[float] = []
-    while len(chosen) < r:
+    while len(chosen) < r and (len(chosen) < len(include) or norms.max() > 0):
         must = len(chosen) < len(include)
         j = include[len(chosen)] if must else _argmax(norms, original)
         column = M.take(cols=np.array([j]))[:, 0] * weights[j]
@@ -96,7 +93,7 @@ def pursue(
         if spent and not must:
             break
         chosen.append(j)
-        residuals.append(length / float(np.sqrt(largest)))
+        residuals.append(length / float(np.sqrt(largest)) if largest > 0 else 0.0)
         norms[j] = 0.0
         if not spent:
             u /= length
@@ -104,6 +101,20 @@ def pursue(
             norms = np.maximum(norms - (weights * M.cross(u)) ** 2, 0.0)
             norms[chosen] = 0.0
     return np.array(chosen, dtype=np.intp), residuals
+
+
+def refuse_nothing() -> NoReturn:
+    """Say that there is nothing to select."""
+    msg = (
+        "X has no nonzero entry to select from; pass data with at least one positive entry, or allow more candidates "
+        "in the pools."
+    )
+    raise ValueError(msg)
+
+
+def spa_weights(M: LocalMatrix, *, normalize: bool = True) -> Array:
+    """Return what the columns are multiplied by for the choice: one over their sums, or one."""
+    return column_factors(M)[1] if normalize else np.ones(M.shape[1])
 
 
 def warn_if_fewer(indices: Indices | None, asked: int, what: str) -> None:
