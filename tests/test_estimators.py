@@ -336,3 +336,32 @@ def test_data_are_not_modified_and_may_be_read_only(planted):
     before = X.copy()
     CoSeparableNMF(n_rows=3, n_cols=3).fit(X[::2]).transform(X)
     np.testing.assert_array_equal(X, before)
+
+
+@each_model
+def test_every_kind_of_matrix_is_fitted_alike(planted, model, kind):
+    X = np.round(planted[0] * 20)
+    expected, fitted = clone(model).fit(X), clone(model).fit(kind(X))
+    for side in ("row_indices_", "col_indices_"):
+        np.testing.assert_array_equal(getattr(fitted, side), getattr(expected, side))
+    np.testing.assert_allclose(fitted.transform(kind(X)), expected.transform(X), rtol=1e-6, atol=1e-9)
+
+
+@each_model
+def test_small_integers_and_messy_indices_are_fitted_alike(planted, model):
+    X = np.round(planted[0] * 20)
+    expected = clone(model).fit(X).transform(X)
+    np.testing.assert_allclose(clone(model).fit(X.astype(np.uint8)).transform(X.astype(np.uint8)), expected, atol=1e-9)
+    half = scipy.sparse.coo_array(X / 2)
+    order = np.random.default_rng(0).permutation(2 * half.nnz)
+    parts = np.tile(half.data, 2)[order], (np.tile(half.row, 2)[order], np.tile(half.col, 2)[order])
+    doubled = scipy.sparse.coo_array(parts, shape=X.shape)
+    np.testing.assert_allclose(clone(model).fit(doubled).transform(doubled), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1)])
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csc_array], ids=["dense", "sparse"])
+def test_one_row_or_one_column_is_enough(shape, form):
+    X = form(np.random.default_rng(1).uniform(1, 2, size=shape))
+    for model in (CoSeparableNMF(n_rows=1, n_cols=1), SeparableNMF(n_components=1), SeparableNMF(1, axis="rows")):
+        assert model.fit(X).score(X) == pytest.approx(1.0)
