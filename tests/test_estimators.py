@@ -365,3 +365,33 @@ def test_one_row_or_one_column_is_enough(shape, form):
     X = form(np.random.default_rng(1).uniform(1, 2, size=shape))
     for model in (CoSeparableNMF(n_rows=1, n_cols=1), SeparableNMF(n_components=1), SeparableNMF(1, axis="rows")):
         assert model.fit(X).score(X) == pytest.approx(1.0)
+
+
+def test_names_do_not_outlive_the_data_they_came_from(planted):
+    X = planted[0]
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(40)])
+    model = CoSeparableNMF(n_rows=2, n_cols=2).fit(frame).fit(X)
+    assert not hasattr(model, "selected_features_")
+    one_sided = SeparableNMF(n_components=2).fit(frame).set_params(axis="rows").fit(frame)
+    assert not hasattr(one_sided, "selected_features_")
+
+
+def test_a_parameter_set_after_the_fit_does_not_change_the_answer(planted):
+    X = planted[0]
+    model = SeparableNMF(n_components=2, axis="rows").fit(X)
+    expected = model.transform(X)
+    np.testing.assert_array_equal(model.set_params(axis="columns").transform(X), expected)
+
+
+def test_warnings_speak_of_the_side_that_was_asked_for():
+    X = np.vstack([np.eye(3, 8)] * 4) + np.zeros((12, 8))
+    with pytest.warns(SelectionWarning, match=r"Only 3 of the 5 rows asked for .*Ask for fewer"):
+        SeparableNMF(n_components=5, axis="rows").fit(X)
+
+
+def test_a_pool_of_one_text_is_refused_and_a_set_is_a_list(planted):
+    frame = pd.DataFrame(planted[0], columns=[f"gene {j}" for j in range(40)])
+    with pytest.raises(ValueError, match="must be a list of names or positions, not a single text"):
+        SeparableNMF(n_components=2, pool=Pool(candidates="gene 1")).fit(frame)
+    chosen = SeparableNMF(n_components=2, pool=Pool(candidates={1, 2, 3})).fit(frame).col_indices_
+    assert set(chosen) <= {1, 2, 3}

@@ -1,5 +1,6 @@
 """Data enters, fitted scikit-learn estimators leave: check once, call one function, store."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any, Self
@@ -10,13 +11,14 @@ from sklearn.base import BaseEstimator, BiclusterMixin, ClassNamePrefixFeaturesO
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cosep.factorization import Callback, Factorization, Selection
+from cosep.factorization import Callback, Factorization, Selection, SelectionWarning
 from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_count, check_random
 from cosep.matrix.local import LocalMatrix
 from cosep.mixing import coefficients, mix
 from cosep.scaling import SCALINGS, scale
 from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS
 from cosep.select.pool import Pool
+from cosep.select.spa import warn_if_fewer
 
 Method = str | Callable[..., Selection]
 
@@ -92,6 +94,8 @@ class _Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.row_factor_, self.col_factor_ = factorization.row_factor, factorization.col_factor
         self.row_labels_, self.column_labels_ = factorization.row_labels, factorization.col_labels
         self.gap_, self.history_ = selection.gap, selection.history
+        if hasattr(self, "selected_features_"):
+            del self.selected_features_
         if hasattr(self, "feature_names_in_") and selection.col_indices is not None:
             self.selected_features_ = self.feature_names_in_[selection.col_indices]
 
@@ -135,7 +139,7 @@ class CoSeparableNMF(BiclusterMixin, _Factorizer):
     selected_features_ : ndarray of str
         Names of the selected columns, if X has names.
     n_rows_, n_cols_ : int
-        How many were selected: fewer than asked for, with a warning, if these explain everything.
+        How many were selected: fewer than asked for, with a warning, if the others are mixes of these.
     core_ : ndarray of shape (n_rows_, n_cols_)
         ``X[rows][:, cols]``.
     row_factor_, col_factor_ : ndarray of shape (m, n_rows_) and (n_cols_, n_features)
@@ -145,10 +149,12 @@ class CoSeparableNMF(BiclusterMixin, _Factorizer):
     row_weights_, col_weights_ : ndarray of shape (m, n_rows_) and (n_cols_, n_features)
         Every row as a mix of the selected rows, every column as a mix of the selected columns.
     row_labels_, column_labels_ : ndarray of int
-        The selected row or column with the largest share; -1 for an all-zero one.
+        The component with the largest share in the refitted factors; -1 for an all-zero row or column. The k-th
+        component starts from the k-th selected row or column, but refitting may move it: ``row_weights_`` and
+        ``col_weights_`` tell what the selected ones themselves explain.
     rows_, columns_ : ndarray of bool, of shape (n_rows_, m) and (n_rows_, n_features)
-        One bicluster for each selected row: the rows with its label, and the columns with the label of the selected
-        column that it is tied to most.
+        One bicluster for each component: the rows with its label, and the columns with the label that it is tied to
+        most through the core.
     reconstruction_err_ : float
         Frobenius norm of the difference between X and the product of the factors.
     n_iter_ : int
@@ -284,7 +290,7 @@ class SeparableNMF(_Factorizer):
     selected_features_ : ndarray of str
         Names of the selected columns, if columns were selected and X has names.
     n_components_ : int
-        How many were selected: fewer than asked for, with a warning, if these explain everything.
+        How many were selected: fewer than asked for, with a warning, if the others are mixes of these.
     components_ : ndarray of shape (n_components_, n_features)
         The mixing weights of all columns, or the selected rows.
     row_factor_, col_factor_ : ndarray of shape (m, n_components_) and (n_components_, n_features)
@@ -345,7 +351,11 @@ class SeparableNMF(_Factorizer):
         names = getattr(self, "feature_names_in_", None) if by_columns else None
         method = _method(self.method, COLUMN_SELECTORS)
         options = _options(method, pool=_by_position(self.pool, names, "pool"), random_state=self.random_state)
-        chosen = _selection(method(side.values, self.n_components, **options), method, ("col_indices",))
+        with warnings.catch_warnings():
+            # A selector speaks of columns, whatever they are; what it has to say is said here.
+            warnings.simplefilter("ignore", SelectionWarning)
+            chosen = _selection(method(side.values, self.n_components, **options), method, ("col_indices",))
+        warn_if_fewer(chosen.col_indices, self.n_components, self.axis)
         selection = chosen if by_columns else chosen.T
         factors = mix(M, selection)
         self._store(factors, selection)
@@ -355,7 +365,7 @@ class SeparableNMF(_Factorizer):
         return self
 
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
-        if self.axis == "columns":
+        if self.col_indices_ is not None:
             return np.ldexp(M.take(cols=self.col_indices_), M.exponent).astype(M.dtype)
         return super()._mixtures(M)
 
@@ -400,13 +410,17 @@ def _by_position(pool: Pool | None, names: NDArray[Any] | None, side: str) -> Po
 
 
 def _positions(wanted: Any, names: NDArray[Any] | None, side: str) -> Any:
+    if isinstance(wanted, str):
+        msg = f"{side}={wanted!r} must be a list of names or positions, not a single text; write [{wanted!r}]."
+        raise ValueError(msg)
+    wanted = list(wanted) if isinstance(wanted, (set, frozenset)) else wanted
     if wanted is None or np.asarray(wanted).dtype.kind not in "UO":
         return wanted
     where = {} if names is None else {name: position for position, name in enumerate(names)}
     unknown = [name for name in wanted if name not in where]
     if unknown:
         known = "X has no such names" if names is None else f"X has {list(names[:3])}, ..."
-        msg = f"{side} names {unknown[:3]}, but {known}; give positions or names of columns at fit time."
+        msg = f"{side} names {unknown[:3]}, but {known}; give positions, or names of the columns of a data frame."
         raise ValueError(msg)
     return [where[name] for name in wanted]
 

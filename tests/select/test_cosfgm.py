@@ -59,7 +59,15 @@ def test_a_mere_change_of_order_is_a_repeat(monkeypatch):
 
 def test_the_alternation_ends_after_max_iter(monkeypatch):
     monkeypatch.setattr(module, "choose", scripted([([i, i + 1], [0, 1]) for i in range(30)]))
-    assert cosfgm(COUNTS, 2, 2, max_iter=7).n_iter == 7
+    assert cosfgm(COUNTS, 2, 2, max_iter=3).n_iter == 3
+
+
+def test_the_alternation_ends_when_nothing_gets_better(monkeypatch):
+    monkeypatch.setattr(module, "choose", scripted([([i, i + 1], [0, 1]) for i in range(39)]))
+    chosen = cosfgm(COUNTS, 2, 2)
+    errors = [error for error, _ in chosen.history]
+    assert chosen.n_iter < 38
+    assert int(np.argmin(errors)) == chosen.n_iter - module.PATIENCE
 
 
 def test_a_degenerate_core_is_reported():

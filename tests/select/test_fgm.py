@@ -5,6 +5,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from cosep import Pool, fgm, make_coseparable
 from cosep.matrix.checks import as_matrix
@@ -106,6 +107,12 @@ def test_a_matrix_too_wide_for_the_published_solver_is_refused_before_any_work(m
     with pytest.raises(ValueError, match=r"too large for n=25 distinct columns .*newton"):
         fgm(X, 4, solver="fast-gradient")
     assert len(fgm(X, 4, solver="newton").col_indices) == 4
+
+
+def test_a_sparse_matrix_too_large_for_a_dense_block_is_refused_before_any_work():
+    wide = scipy.sparse.random_array((20_000, 20_000), density=1e-6, rng=np.random.default_rng(0))
+    with pytest.raises(ValueError, match=r"20000 x 20000 .*too large to make of sparse data; use spa"):
+        fgm(wide, 4)
 
 
 def test_trace_and_penalty_exclude_each_other():

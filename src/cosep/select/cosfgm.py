@@ -31,6 +31,8 @@ class Met(NamedTuple):
 
 # Alternations of the fit that judges an iterate.
 JUDGING = 10
+# Alternations without a better pair before giving up; some data never come back to a pair.
+PATIENCE = 5
 
 
 def cosfgm(
@@ -48,11 +50,13 @@ def cosfgm(
 ) -> Selection:
     """Choose rows and columns by turns: ``K1 = FGM(X(:,K2)')``, then ``K2 = FGM(X(K1,:))``, until they repeat.
 
-    Algorithm 2 of Pan and Ng (SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023), whose inputs are printed with rows
-    and columns swapped. On a co-separable matrix each step is a separable problem. The alternation can cycle: it ends
-    when a pair of index *sets* comes back, and of all pairs, the start included, the one with the best approximation of
-    X is returned. Of rows that are proportional in the selected columns the longest stands for all, of those the
-    longest in all of X, of those the first; likewise of columns.
+    Algorithm 2 of Pan and Ng (SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023), whose inputs are printed with rows and
+    columns swapped. On a co-separable matrix each step is a separable problem. The alternation can cycle, and on some
+    data it never settles: it ends when a pair of index *sets* comes back, or after five pairs that are no better. Of all
+    pairs, the start included, the one with the best approximation of X is returned.
+
+    Of rows that are proportional in the selected columns the longest stands for all, of those the longest in all of X,
+    of those the first; likewise of columns.
 
     Parameters
     ----------
@@ -120,14 +124,15 @@ def cosfgm(
         history.append((error, gap))
         if callback is not None:
             callback("select", n_iter, max_iter, error)
-        if repeated or n_iter == max_iter:
+        idle = n_iter - min(range(len(history)), key=lambda k: history[k][0])
+        if repeated or n_iter == max_iter or idle == PATIENCE:
             break
         n_iter += 1
         rows, row_gap, row_atoms = pick(LocalMatrix(M.take(cols=cols).T), n_rows, of_rows, row_atoms)
         cols, col_gap, col_atoms = pick(LocalMatrix(M.take(rows=rows)), n_cols, of_cols, col_atoms)
         gap = max(row_gap, col_gap)
     best = min(met.values(), key=lambda iterate: iterate.error)
-    warn_if_fewer(best.rows, n_rows, "rows")
-    warn_if_fewer(best.cols, n_cols, "columns")
+    warn_if_fewer(best.rows, n_rows, "rows", "the selected columns")
+    warn_if_fewer(best.cols, n_cols, "columns", "the selected rows")
     warn_if_degenerate(M, best.rows, best.cols)
     return Selection(best.rows, best.cols, best.gap, n_iter, tuple(history))

@@ -24,6 +24,9 @@ from cosep.select.spa import SAME, pursue, refuse_nothing, warn_if_fewer
 
 SOLVERS: dict[str, Callable[..., SelfDictionary]] = {"newton": solve_newton, "fast-gradient": solve_fast_gradient}
 
+# Entries of the dense block that fgm makes of a whole sparse matrix: 2 GB.
+MOST_ENTRIES = 250_000_000
+
 
 def fgm(
     X: Any,
@@ -45,6 +48,7 @@ def fgm(
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
+        A sparse matrix becomes a dense block of min(m, n) x n.
     r : int
         How many columns.
     solver : {"newton", "fast-gradient"}
@@ -182,6 +186,13 @@ def distinct_rays(M: LocalMatrix, price: Array, sizes: Array) -> Rays:
     nonzero = np.flatnonzero(sums > 0)
     if not np.isfinite(price[nonzero]).any():
         refuse_nothing()
+    m, n = M.shape
+    if M.is_sparse and min(m, n) * n > MOST_ENTRIES:
+        msg = (
+            f"fgm works on a dense block, {min(m, n)} x {n} here, too large to make of sparse data; use spa, or "
+            "cosfgm with start='spa', which look at a few rows or columns at a time."
+        )
+        raise ValueError(msg)
     B, w, p = M.gram_root()[:, nonzero], sums[nonzero], price[nonzero]
     group = _groups(B / np.linalg.norm(B, axis=0))
     best = np.ones(len(group), dtype=bool)

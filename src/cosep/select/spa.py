@@ -117,12 +117,13 @@ def spa_weights(M: LocalMatrix, *, normalize: bool = True) -> Array:
     return column_factors(M)[1] if normalize else np.ones(M.shape[1])
 
 
-def warn_if_fewer(indices: Indices | None, asked: int, what: str) -> None:
+def warn_if_fewer(indices: Indices | None, asked: int, what: str, where: str = "X") -> None:
     """Say that fewer were chosen than asked for; the caller of the public function hears it."""
     if indices is not None and len(indices) < asked:
+        more = "" if where == "X" else f", or for more of {where.removeprefix('the ')}"
         warnings.warn(
-            f"Only {len(indices)} of the {asked} {what} asked for were selected: to rounding, the others are mixes of "
-            "these.",
+            f"Only {len(indices)} of the {asked} {what} asked for were selected: within {where} all others are mixes "
+            f"of these, to rounding. Ask for fewer{more}.",
             SelectionWarning,
             stacklevel=3,
         )
