@@ -27,6 +27,7 @@ class _Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     """What the estimators share: input with names, rows as mixtures of `components_`, reconstruction and score."""
 
     components_: NDArray[Any]
+    selected_features_: NDArray[Any]
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Explain new rows by the fitted components.

@@ -52,8 +52,8 @@ def cosfgm(
 
     Algorithm 2 of Pan and Ng (SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023), whose inputs are printed with rows and
     columns swapped. On a co-separable matrix each step is a separable problem. The alternation can cycle, and on some
-    data it never settles: it ends when a pair of index *sets* comes back, or after five pairs that are no better. Of all
-    pairs, the start included, the one with the best approximation of X is returned.
+    data it never settles: it ends when a pair of index *sets* comes back, or after five pairs that are no better. Of
+    all pairs, the start included, the one with the best approximation of X is returned.
 
     Of rows that are proportional in the selected columns the longest stands for all, of those the longest in all of X,
     of those the first; likewise of columns.
