@@ -1,0 +1,173 @@
+"""What the estimators share: input with names, mixtures of components, and methods with their options."""
+
+from collections.abc import Callable, Mapping
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from cosep.factorization import Factorization, Selection
+from cosep.matrix.checks import as_matrix, check_choice
+from cosep.matrix.local import LocalMatrix
+from cosep.mixing import coefficients
+from cosep.select.pool import Pool
+
+Method = str | Callable[..., Selection]
+
+
+class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What the estimators share: input with names, rows as mixtures of `components_`, reconstruction and score."""
+
+    components_: NDArray[Any]
+    selected_features_: NDArray[Any]
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Explain new rows by the fitted components.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m_new, n_features)
+
+        Returns
+        -------
+        ndarray of shape (m_new, n_components)
+        """
+        check_is_fitted(self)
+        return self._mixtures(self._matrix(X, reset=False))
+
+    def inverse_transform(self, X: Any) -> NDArray[Any]:
+        """Return the rows that mixtures of the components stand for, ``X @ components_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (m_new, n_components)
+
+        Returns
+        -------
+        ndarray of shape (m_new, n_features)
+        """
+        check_is_fitted(self)
+        return product(X, self.components_, "components")
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002 - scikit-learn passes y
+        """Return ``1 - ||X - inverse_transform(transform(X))||_F / ||X||_F``: 1 is exact, 0 no better than nothing.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m_new, n_features)
+        y : ignored
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        M = self._matrix(X, reset=False)
+        return 1.0 - Factorization(self._mixtures(M), None, self.components_).relative_error(M)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def _matrix(self, X: Any, *, reset: bool) -> LocalMatrix:
+        """Check X and keep, or compare, the number and names of its features."""
+        M = as_matrix(X)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return M
+
+    def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
+        """Solve ``min ||M - U components_||_F`` over ``U >= 0``."""
+        exponent = int(np.frexp(self.components_.max(initial=0.0))[1])
+        H = np.ldexp(self.components_.astype(np.float64), -exponent)
+        return np.ldexp(coefficients(M, H), M.exponent - exponent).astype(M.dtype)
+
+    def _store(self, factorization: Factorization, selection: Selection) -> None:
+        """Set the attributes that every estimator has."""
+        self.row_indices_, self.col_indices_ = selection.row_indices, selection.col_indices
+        self.row_factor_, self.col_factor_ = factorization.row_factor, factorization.col_factor
+        self.row_labels_, self.column_labels_ = factorization.row_labels, factorization.col_labels
+        self.gap_, self.history_ = selection.gap, selection.history
+        if hasattr(self, "selected_features_"):
+            del self.selected_features_
+        if hasattr(self, "feature_names_in_") and selection.col_indices is not None:
+            self.selected_features_ = self.feature_names_in_[selection.col_indices]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def method_named(method: Method, known: Mapping[str, Callable[..., Selection]]) -> Callable[..., Selection]:
+    """Return the function that a name stands for, or the function itself."""
+    return method if callable(method) else known[check_choice(method, "method", known)]
+
+
+def refuse_no_selection(chosen: Any, method: Callable[..., Selection], sides: tuple[str, ...]) -> Selection:
+    """Refuse what is no choice of the sides that are needed."""
+    if not isinstance(chosen, Selection) or any(getattr(chosen, side) is None for side in sides):
+        msg = f"method={method!r} must return a Selection with {' and '.join(sides)}, got {chosen!r}."
+        raise ValueError(msg)
+    return chosen
+
+
+def options_for(method: Callable[..., Selection], **wishes: Any) -> dict[str, Any]:
+    """Return the wishes that were made; one that the method cannot take is an error, a mere seed or callback is not."""
+    try:
+        parameters = signature(method).parameters
+    except ValueError as error:
+        msg = f"method={method!r} must be a function of X and the numbers to select ({error})."
+        raise ValueError(msg) from error
+    options = {}
+    for name, wish in wishes.items():
+        if wish is None:
+            continue
+        if name in parameters:
+            options[name] = wish
+        elif name.endswith("pool"):
+            msg = f"{name}={wish!r} was given, but method={method!r} takes no {name}; use one that does, or drop it."
+            raise ValueError(msg)
+    return options
+
+
+def by_position(pool: Pool | None, names: NDArray[Any] | None, side: str) -> Pool | None:
+    """Return the pool with names replaced by positions."""
+    if not isinstance(pool, Pool):
+        return pool
+    return Pool(_positions(pool.candidates, names, side), _positions(pool.include, names, side))
+
+
+def _positions(wanted: Any, names: NDArray[Any] | None, side: str) -> Any:
+    if isinstance(wanted, str):
+        msg = f"{side}={wanted!r} must be a list of names or positions, not a single text; write [{wanted!r}]."
+        raise ValueError(msg)
+    wanted = list(wanted) if isinstance(wanted, (set, frozenset)) else wanted
+    if wanted is None or np.asarray(wanted).dtype.kind not in "UO":
+        return wanted
+    where = {} if names is None else {name: position for position, name in enumerate(names)}
+    unknown = [name for name in wanted if name not in where]
+    if unknown:
+        known = "X has no such names" if names is None else f"X has {list(names[:3])}, ..."
+        msg = f"{side} names {unknown[:3]}, but {known}; give positions, or names of the columns of a data frame."
+        raise ValueError(msg)
+    return [where[name] for name in wanted]
+
+
+def frobenius_error(M: LocalMatrix, factors: Factorization) -> float:
+    """Return the norm of what the factors leave unexplained, in the units of the data."""
+    return float(np.ldexp(factors.relative_error(M) * np.sqrt(M.squared_norm()), M.exponent))
+
+
+def product(X: Any, right: NDArray[Any], what: str) -> NDArray[Any]:
+    """Return ``X @ right`` for a checked X whose columns are what ``right`` expects."""
+    M = as_matrix(X)
+    if M.shape[1] != len(right):
+        msg = f"X has {M.shape[1]} columns, but the model has {len(right)} {what}; pass exactly those."
+        raise ValueError(msg)
+    return np.ldexp(M.dot(right.astype(np.float64)), M.exponent).astype(M.dtype)

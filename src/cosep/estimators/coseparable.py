@@ -1,0 +1,193 @@
+"""CoSeparableNMF: a matrix explained by a few of its rows and columns."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BiclusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from cosep.estimators.base import (
+    Factorizer,
+    Method,
+    by_position,
+    frobenius_error,
+    method_named,
+    options_for,
+    product,
+    refuse_no_selection,
+)
+from cosep.factorization import Callback, Factorization
+from cosep.matrix.checks import check_callback, check_choice, check_count, check_random
+from cosep.mixing import mix
+from cosep.scaling import SCALINGS, scale
+from cosep.select import BOTH_SELECTORS
+from cosep.select.pool import Pool
+
+
+class CoSeparableNMF(BiclusterMixin, Factorizer):
+    """Explain a nonnegative matrix by a few of its rows and columns: ``X ~ P1 @ X[rows][:, cols] @ P2``.
+
+    J. Pan and M. K. Ng, SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023.
+
+    Parameters
+    ----------
+    n_rows, n_cols : int
+        How many rows and columns to select.
+    method : {"cosfgm", "spa"} or callable
+        How to select: a function of this package by name, or any ``(X, n_rows, n_cols) -> Selection``.
+    scaling : {"rows", "columns", "degree", "sinkhorn"} or None
+        Select on the matrix scaled by this rule. The factors are always those of X itself.
+    max_iter : int
+        Alternations of the fit at the most.
+    tol : float
+        Stop when an alternation lowers the squared error by less than ``tol`` times the squared norm of X.
+    random_state : int, RandomState instance or None
+        Handed to methods that draw random numbers. Those offered by name draw none.
+    row_pool, col_pool : Pool, optional
+        Which rows and columns may be selected, and which must be. Columns by position or by name.
+    callback : callable, optional
+        Called as ``callback(stage, step, most_steps, relative_error)`` while ``fit`` goes on; the stages are
+        "select" and "mix".
+
+    Attributes
+    ----------
+    row_indices_, col_indices_ : ndarray of int
+        The selected rows and columns, best first.
+    selected_features_ : ndarray of str
+        Names of the selected columns, if X has names.
+    n_rows_, n_cols_ : int
+        How many were selected: fewer than asked for, with a warning, if the others are mixes of these.
+    core_ : ndarray of shape (n_rows_, n_cols_)
+        ``X[rows][:, cols]``.
+    row_factor_, col_factor_ : ndarray of shape (m, n_rows_) and (n_cols_, n_features)
+        The nonnegative factors with the smallest error that was found.
+    components_ : ndarray of shape (n_rows_, n_features)
+        ``core_ @ col_factor_``.
+    row_weights_, col_weights_ : ndarray of shape (m, n_rows_) and (n_cols_, n_features)
+        Every row as a mix of the selected rows, every column as a mix of the selected columns.
+    row_labels_, column_labels_ : ndarray of int
+        The component with the largest share in the refitted factors; -1 for an all-zero row or column. The k-th
+        component starts from the k-th selected row or column, but refitting may move it: ``row_weights_`` and
+        ``col_weights_`` tell what the selected ones themselves explain.
+    rows_, columns_ : ndarray of bool, of shape (n_rows_, m) and (n_rows_, n_features)
+        One bicluster for each component: the rows with its label, and the columns with the label that it is tied to
+        most through the core.
+    reconstruction_err_ : float
+        Frobenius norm of the difference between X and the product of the factors.
+    n_iter_ : int
+        Alternations of the fit.
+    gap_ : float or None
+        Relative duality gap of the selection, where the method has one.
+    history_ : tuple
+        How the selection went; see the method.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Examples
+    --------
+    >>> from cosep import CoSeparableNMF, make_coseparable
+    >>> X, truth = make_coseparable(60, 40, 4, 4, random_state=0)
+    >>> model = CoSeparableNMF(n_rows=4, n_cols=4).fit(X)
+    >>> set(model.row_indices_) == set(truth.row_indices)
+    True
+    >>> model.core_.shape, round(model.score(X), 6)
+    ((4, 4), 1.0)
+    """
+
+    def __init__(
+        self,
+        n_rows: int = 10,
+        n_cols: int = 10,
+        *,
+        method: Method = "cosfgm",
+        scaling: str | None = None,
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        row_pool: Pool | None = None,
+        col_pool: Pool | None = None,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_rows = n_rows
+        self.n_cols = n_cols
+        self.method = method
+        self.scaling = scaling
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.row_pool = row_pool
+        self.col_pool = col_pool
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
+        """Select rows and columns of X and fit the factors.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        M = self._matrix(X, reset=True)
+        check_count(self.n_rows, "n_rows", M.shape[0], "n_samples")
+        check_count(self.n_cols, "n_cols", M.shape[1], "n_features")
+        if self.scaling is not None:
+            check_choice(self.scaling, "scaling", SCALINGS)
+        check_callback(self.callback)
+        check_random(self.random_state)
+        names = getattr(self, "feature_names_in_", None)
+        method = method_named(self.method, BOTH_SELECTORS)
+        options = options_for(
+            method,
+            row_pool=by_position(self.row_pool, None, "row_pool"),
+            col_pool=by_position(self.col_pool, names, "col_pool"),
+            callback=self.callback,
+            random_state=self.random_state,
+        )
+        scaled = M if self.scaling is None else scale(M, self.scaling)[0]
+        chosen = method(scaled.values, self.n_rows, self.n_cols, **options)
+        selection = refuse_no_selection(chosen, method, ("row_indices", "col_indices"))
+        factors = mix(M, selection, max_iter=self.max_iter, tol=self.tol, callback=self.callback)
+        self._store(factors, selection)
+        self.core_ = np.asarray(factors.core)
+        self.n_rows_, self.n_cols_ = self.core_.shape
+        self.components_ = self.core_ @ factors.col_factor
+        self.row_weights_, self.col_weights_ = np.asarray(factors.row_weights), np.asarray(factors.col_weights)
+        self.rows_, self.columns_ = _biclusters(factors)
+        self.n_iter_ = len(factors.meta["objective"]) - 1
+        self.reconstruction_err_ = frobenius_error(M, factors)
+        return self
+
+    def complete(self, X: Any) -> NDArray[Any]:
+        """Return full rows from their selected columns alone, ``X @ col_weights_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (m_new, n_cols_)
+            The selected columns of new rows, in the order of ``col_indices_``; a data frame may have them in any
+            order, and others besides, if the names were known at fit time.
+
+        Returns
+        -------
+        ndarray of shape (m_new, n_features)
+        """
+        check_is_fitted(self)
+        if hasattr(self, "selected_features_") and hasattr(X, "columns"):
+            missing = [name for name in self.selected_features_ if name not in set(X.columns)]
+            if missing:
+                msg = f"X lacks the selected columns {missing}; measure all of selected_features_."
+                raise ValueError(msg)
+            X = X[list(self.selected_features_)]
+        return product(X, self.col_weights_, "selected columns")
+
+
+def _biclusters(factors: Factorization) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the indicator matrices of rows and columns, one bicluster a selected row."""
+    rows = factors.row_labels == np.arange(factors.row_factor.shape[1])[:, None]
+    strengths = np.linalg.norm(factors.col_factor.astype(np.float64), axis=1)
+    partner = (factors.core * strengths).argmax(axis=1)
+    return np.asarray(rows), np.asarray(factors.col_labels == partner[:, None])

@@ -1,0 +1,127 @@
+"""SeparableNMF: a matrix explained by a few of its columns, or of its rows."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosep.estimators.base import (
+    Factorizer,
+    Method,
+    by_position,
+    frobenius_error,
+    method_named,
+    options_for,
+    refuse_no_selection,
+)
+from cosep.factorization import SelectionWarning
+from cosep.matrix.checks import check_choice, check_count, check_random
+from cosep.matrix.local import LocalMatrix
+from cosep.mixing import mix
+from cosep.select import COLUMN_SELECTORS
+from cosep.select.pool import Pool
+from cosep.select.spa import warn_if_fewer
+
+
+class SeparableNMF(Factorizer):
+    """Explain a nonnegative matrix by a few of its columns, ``X ~ X[:, cols] @ H``, or of its rows, ``W @ X[rows]``.
+
+    Parameters
+    ----------
+    n_components : int
+        How many columns or rows to select.
+    method : {"spa", "fgm"} or callable
+        How to select: a function of this package by name, or any ``(X, r) -> Selection`` of columns.
+    axis : {"columns", "rows"}
+        Which to select.
+    random_state : int, RandomState instance or None
+        Handed to methods that draw random numbers. Those offered by name draw none.
+    pool : Pool, optional
+        Which columns or rows may be selected, and which must be. Columns by position or by name.
+
+    Attributes
+    ----------
+    col_indices_, row_indices_ : ndarray of int or None
+        The selected columns or rows, best first; None for the side that is not selected.
+    selected_features_ : ndarray of str
+        Names of the selected columns, if columns were selected and X has names.
+    n_components_ : int
+        How many were selected: fewer than asked for, with a warning, if the others are mixes of these.
+    components_ : ndarray of shape (n_components_, n_features)
+        The mixing weights of all columns, or the selected rows.
+    row_factor_, col_factor_ : ndarray of shape (m, n_components_) and (n_components_, n_features)
+        The selected columns and their mixing weights, or the mixing weights of all rows and the selected rows.
+    row_labels_, column_labels_ : ndarray of int
+        The component with the largest share; -1 for an all-zero row or column.
+    reconstruction_err_ : float
+        Frobenius norm of the difference between X and the product of the factors.
+    gap_ : float or None
+        Relative duality gap of the selection, where the method has one.
+    history_ : tuple
+        How the selection went; see the method.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import SeparableNMF
+    >>> X = np.array([[4.0, 0.0, 1.0], [0.0, 2.0, 1.0]])
+    >>> model = SeparableNMF(n_components=2).fit(X)
+    >>> model.col_indices_, model.score(X)
+    (array([0, 1]), 1.0)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        method: Method = "spa",
+        axis: str = "columns",
+        random_state: Any = None,
+        pool: Pool | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.method = method
+        self.axis = axis
+        self.random_state = random_state
+        self.pool = pool
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
+        """Select columns or rows of X and find their mixing weights.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        M = self._matrix(X, reset=True)
+        by_columns = check_choice(self.axis, "axis", ("columns", "rows")) == "columns"
+        side, limit_name = (M, "n_features") if by_columns else (M.T, "n_samples")
+        check_count(self.n_components, "n_components", side.shape[1], limit_name)
+        check_random(self.random_state)
+        names = getattr(self, "feature_names_in_", None) if by_columns else None
+        method = method_named(self.method, COLUMN_SELECTORS)
+        options = options_for(method, pool=by_position(self.pool, names, "pool"), random_state=self.random_state)
+        with warnings.catch_warnings():
+            # A selector speaks of columns, whatever they are; what it has to say is said here.
+            warnings.simplefilter("ignore", SelectionWarning)
+            chosen = refuse_no_selection(method(side.values, self.n_components, **options), method, ("col_indices",))
+        warn_if_fewer(chosen.col_indices, self.n_components, self.axis)
+        selection = chosen if by_columns else chosen.T
+        factors = mix(M, selection)
+        self._store(factors, selection)
+        self.components_ = factors.col_factor
+        self.n_components_ = len(self.components_)
+        self.reconstruction_err_ = frobenius_error(M, factors)
+        return self
+
+    def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
+        if self.col_indices_ is not None:
+            return np.ldexp(M.take(cols=self.col_indices_), M.exponent).astype(M.dtype)
+        return super()._mixtures(M)
