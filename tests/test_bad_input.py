@@ -1473,7 +1473,7 @@ def outcome(path, content):
         loaded = Factorization.load(path)
     except ValueError as error:
         return "refused" if "is not a readable factorization" in str(error) else str(error)
-    except Exception as error:  # noqa: BLE001 the exceptions that must not come out are what is looked for
+    except Exception as error:  # noqa: BLE001 - the exceptions that must not come out are what is looked for
         return type(error).__name__
     records = [vars(record) for record in (loaded, loaded.selection, loaded.scaling) if record is not None]
     plain = [part for record in records for part in record.values() if not isinstance(part, (Selection, Scaling))]

@@ -64,7 +64,7 @@ def progress(console: Console) -> Iterator[Callback | None]:
         # How many rounds it takes is not known beforehand, so the bar only shows that it lives.
         task = bars.add_task("reading docstrings", total=None)
 
-        def callback(stage: str, step: int, most_steps: int, error: float) -> None:  # noqa: ARG001
+        def callback(stage: str, step: int, most_steps: int, error: float) -> None:  # noqa: ARG001 - the estimator passes it
             known = "" if np.isnan(error) else f", error {error:.3f}"
             bars.update(task, description=f"{STAGES[stage]}: round {step}{known}")
 

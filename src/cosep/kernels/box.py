@@ -9,7 +9,7 @@ Array = NDArray[np.float64]
 
 
 @kernel
-def equality_step(H: Array, r: Array, a: Array, index: NDArray[np.int64], bound: bool) -> Array:  # noqa: FBT001
+def equality_step(H: Array, r: Array, a: Array, index: NDArray[np.int64], bound: bool) -> Array:
     """Minimise ``r's + 1/2 s'Hs`` over the entries in ``index``, with ``a's = 0`` if ``bound``.
 
     The multiplier of the plane stands behind the step.
@@ -29,7 +29,7 @@ def equality_step(H: Array, r: Array, a: Array, index: NDArray[np.int64], bound:
 
 
 @kernel
-def minimise_in_box(H: Array, g: Array, low: Array, high: Array, a: Array, tied: bool) -> Array:  # noqa: FBT001
+def minimise_in_box(H: Array, g: Array, low: Array, high: Array, a: Array, tied: bool) -> Array:
     """Solve ``min g'p + 1/2 p'Hp`` over ``low <= p <= high``, with ``a'p = 0`` if ``tied``, from ``p = 0``.
 
     H is positive definite, ``low <= 0 <= high`` and ``a >= 0``. A primal active set: minimise over the free entries,
