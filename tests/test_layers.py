@@ -10,6 +10,7 @@ ORDER = [
     "kernels/compile",
     "kernels/projections",
     "kernels/quadratic",
+    "kernels/cholesky",
     "kernels/bounded",
     "kernels/box",
     "matrix/__init__",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cosep.select import newton
 from cosep.select.fastgradient import solve_fast_gradient
-from cosep.select.newton import _meet, all_scores, best_spending, solve_newton
+from cosep.select.newton import Scores, _meet, best_spending, solve_newton
 from cosep.select.selfdict import duality_gap, largest_penalty, scores
 from oracles import dictionary_breach, qp_self_dictionary
 
@@ -171,14 +171,19 @@ def test_the_scale_of_the_data_does_not_matter(scale):
     np.testing.assert_allclose(scaled.diagonal, plain.diagonal, atol=1e-6)
 
 
-def test_scores_by_tiles_are_the_scores():
+def test_scores_are_exact_above_the_bar_and_bounds_below():
     B = PROBLEMS["uniform"]
     w = B.sum(axis=0)
-    solution = solve_newton(B, w, r=5, trace=2.0)
-    R = B - B @ full(solution)
-    ours = all_scores(B / w, R / w, w * w)
-    # At a solution the diagonal products are never negative, so both definitions agree.
-    np.testing.assert_allclose(ours * 1.0, scores(B, R, w) * 1.0, rtol=1e-9)
+    passes = Scores(B / w, w * w)
+    bar = 0.9 * scores(B, B, w)
+    for trace in (1.0, 2.0, 2.001):
+        R = B - B @ full(solve_newton(B, w, r=5, trace=trace))
+        # At a solution the diagonal products are never negative, so both definitions agree.
+        true = scores(B, R, w)
+        ours = passes.at(R / w, bar)
+        assert (ours >= true * (1 - 1e-9)).all()
+        assert (ours[true > bar] <= true[true > bar] * (1 + 1e-9)).all()
+        np.testing.assert_allclose(passes.at(R / w, np.zeros(len(w))), true, rtol=1e-9)
 
 
 def test_spending_takes_the_best_and_a_part_of_the_next():

@@ -10,6 +10,7 @@ X : mixing weights, n x a; state : 0 at the lower bound, 1 free, 2 at the upper 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosep.kernels.cholesky import append, remove, solve
 from cosep.kernels.compile import kernel
 
 Array = NDArray[np.float64]
@@ -17,37 +18,15 @@ States = NDArray[np.int8]
 Positions = NDArray[np.int64]
 
 LOWER, FREE, UPPER = 0, 1, 2
-# Pivots are kept above this share of their diagonal: dependent atoms then drift to a bound and leave.
-PIVOT_FLOOR = 1e-11
 # A multiplier must have the wrong sign by this share of the largest diagonal to free its entry.
 SLACK = 1e-10
 
 
 @kernel
-def factor(G: Array, free: Positions, size: int, L: Array) -> None:
-    """Write the Cholesky factor of ``G_FF`` into L."""
-    for i in range(size):
-        for j in range(i + 1):
-            total = G[free[i], free[j]]
-            for p in range(j):
-                total -= L[i, p] * L[j, p]
-            if i == j:
-                L[i, i] = np.sqrt(max(total, PIVOT_FLOOR * G[free[i], free[i]]))
-            else:
-                L[i, j] = total / L[j, j]
-
-
-@kernel
-def solve(L: Array, size: int, z: Array) -> None:
-    """Replace z by the solution of ``L L' x = z``."""
-    for i in range(size):
-        for p in range(i):
-            z[i] -= L[i, p] * z[p]
-        z[i] /= L[i, i]
-    for i in range(size - 1, -1, -1):
-        for p in range(i + 1, size):
-            z[i] -= L[p, i] * z[p]
-        z[i] /= L[i, i]
+def add_multiple(v: Array, share: float, row: Array) -> None:
+    """``v += share * row``, without the temporary array that numba would make for this expression."""
+    for i in range(v.shape[0]):
+        v[i] += share * row[i]
 
 
 @kernel
@@ -64,24 +43,21 @@ def bounded_column(
     for i in range(a):
         slack = max(slack, SLACK * G[i, i])
     rest = q.copy()  # q - G_U d_U, kept up to date
+    size = 0
     for i in range(a):
         if d[i] <= 0.0 or state[i] == LOWER:
             state[i], x[i] = LOWER, 0.0
         elif state[i] == UPPER:
             x[i] = d[i]
-            rest -= d[i] * G[i]
+            add_multiple(rest, -d[i], G[i])
         else:
             x[i] = min(x[i], d[i])
+            append(G, free, size, L, i)
+            size += 1
     entered, origin, barred = -1, LOWER, -1
-    size = 0
     for _ in range(10 * a + 20):
-        size = 0
-        for i in range(a):
-            if state[i] == FREE:
-                free[size] = i
-                z[size] = rest[i]
-                size += 1
-        factor(G, free, size, L)
+        for p in range(size):
+            z[p] = rest[free[p]]
         solve(L, size, z)
         step, hit, side = 1.0, -1, LOWER
         for p in range(size):
@@ -89,24 +65,27 @@ def bounded_column(
             if z[p] < 0.0:
                 share = x[i] / (x[i] - z[p])
                 if share < step:
-                    step, hit, side = share, i, LOWER
+                    step, hit, side = share, p, LOWER
             elif z[p] > d[i]:
                 share = (d[i] - x[i]) / (z[p] - x[i])
                 if share < step:
-                    step, hit, side = share, i, UPPER
+                    step, hit, side = share, p, UPPER
         for p in range(size):
             x[free[p]] = z[p] if hit < 0 else x[free[p]] + step * (z[p] - x[free[p]])
         if hit >= 0:
-            x[hit] = 0.0 if side == LOWER else d[hit]
-            state[hit] = side
+            i = free[hit]
+            remove(free, size, L, hit)
+            size -= 1
+            x[i] = 0.0 if side == LOWER else d[i]
+            state[i] = side
             if side == UPPER:
-                rest -= d[hit] * G[hit]
-            if hit == entered and side == origin:
-                barred = hit  # rounding alone had freed it
+                add_multiple(rest, -d[i], G[i])
+            if i == entered and side == origin:
+                barred = i  # rounding alone had freed it
             continue
         v[:] = rest
         for p in range(size):
-            v -= x[free[p]] * G[free[p]]
+            add_multiple(v, -x[free[p]], G[free[p]])
         worst, entered = slack, -1
         for i in range(a):
             if state[i] != FREE and d[i] > 0.0 and i != barred:
@@ -117,8 +96,10 @@ def bounded_column(
             break
         origin = state[entered]
         if origin == UPPER:
-            rest += d[entered] * G[entered]
+            add_multiple(rest, d[entered], G[entered])
         state[entered] = FREE
+        append(G, free, size, L, entered)
+        size += 1
     return size
 
 

@@ -144,16 +144,42 @@ def best_spending(s: Array, p: Array, tau: float) -> tuple[float, float]:
     return float(s[p == 0].sum() + ranked[:whole].sum()) + (tau - whole) * margin, margin
 
 
-def all_scores(C: Array, R: Array, om: Array) -> Array:
-    """Return ``s_t = sum_l om_l max(0, c_t'R_l)`` for all t, tile by tile."""
-    weighted = R * om
-    s = np.zeros(C.shape[1])
-    for t in range(0, C.shape[1], TILE[0]):
-        atoms = C[:, t : t + TILE[0]].T
-        for l in range(0, R.shape[1], TILE[1]):
-            products = atoms @ weighted[:, l : l + TILE[1]]
-            s[t : t + TILE[0]] += np.maximum(products, 0.0, out=products).sum(axis=1)
-    return s
+@dataclass
+class Scores:
+    """Upper bounds of all scores ``s_t = sum_l om_l max(0, c_t'R_l)`` at the residuals they were last asked for.
+
+    Where ``c_t >= 0``, a score is at most ``c_t' sum_l om_l max(0, R_l)``, and it grows by at most
+    ``c_t' sum_l om_l max(0, R_l - R'_l)`` from residuals R' to R. Only where the smaller of the two leaves a doubt is
+    the score worked out, tile by tile. (A square root of a Gram matrix has negative entries: all is in doubt.)
+    """
+
+    C: Array
+    om: Array
+    s: Array | None = None
+    last: Array | None = None
+
+    def __post_init__(self) -> None:
+        self.signed = bool(self.C.min() < 0.0)
+
+    def at(self, R: Array, bar: Array) -> Array:
+        """Return the scores at R, exact wherever they may exceed the bar."""
+        weighted = R * self.om
+        s: Array = np.full(self.C.shape[1], np.inf)
+        if not self.signed:
+            s = np.maximum(weighted, 0.0).sum(axis=1) @ self.C
+            if self.s is not None and self.last is not None:
+                s = np.minimum(s, self.s + np.maximum(weighted - self.last, 0.0).sum(axis=1) @ self.C)
+        doubtful = np.flatnonzero(s > bar)
+        for t in range(0, len(doubtful), TILE[0]):
+            some = doubtful[t : t + TILE[0]]
+            atoms = np.ascontiguousarray(self.C[:, some].T)
+            exact = np.zeros(len(some))
+            for l in range(0, R.shape[1], TILE[1]):
+                products = atoms @ weighted[:, l : l + TILE[1]]
+                exact += np.maximum(products, 0.0, out=products).sum(axis=1)
+            s[some] = exact
+        self.s, self.last = s, weighted
+        return s
 
 
 def solve_newton(
@@ -233,17 +259,19 @@ def _work(model: Model, point: Point, r: int, tol: float, budget: int) -> Worked
     spent, goal = 0, 0.05
     history: list[tuple[float, float, float]] = []
     least, idle = np.inf, 0
+    scores = Scores(model.C, model.om)
     while True:
         point, inner, used = _descend(model, point, goal, budget - spent)
         spent += used + 1
-        s = all_scores(model.C, point.R, model.om)
+        bar = inner.lam * (1.0 + 0.2 * tol)
+        s = scores.at(point.R, np.where(np.isfinite(model.p), bar * np.minimum(model.p, 1.0), np.inf))
         outer = model.certify(point, s, model.p)
         size = float(model.price @ point.d)
         history.append((0.5 * point.rr + inner.lam * size, size, inner.lam))
         least, idle = (outer.relative, 0) if outer.relative < 0.99 * least else (least, idle + 1)
         if outer.relative <= tol or spent >= budget or idle == PATIENCE:
             break
-        missing = _missing(s, model, inner.lam * (1.0 + 0.2 * tol), max(20, r, len(model.atoms) // 2))
+        missing = _missing(s, model, bar, max(20, r, len(model.atoms) // 2))
         if len(missing) == 0 and (inner.relative <= 0.1 * tol or (used == 0 and inner.relative > goal)):
             break  # neither a missing atom nor a better d: what rounding allows is reached
         goal = min(max(0.1 * outer.relative, 0.3 * tol), 0.05)
