@@ -23,7 +23,7 @@ def solve(C, D, d, om, *, compiled=True, X=None, state=None):
     n, a = D.shape[1], C.shape[1]
     X = np.zeros((n, a)) if X is None else X.copy()
     state = np.zeros((n, a), np.int8) if state is None else state.copy()
-    g, H = np.empty(a), np.empty((a, a))
+    g, H = np.zeros(a), np.zeros((a, a))
     kernel(C.T @ C, np.ascontiguousarray(D.T @ C), d, om, X, state, g, H)
     return X, state, g, H
 

@@ -24,7 +24,8 @@ def problem(seed, n):
 def twin(H, g, low, high, a, tied):
     n = len(g)
     constraints = [np.eye(n), -np.eye(n)]
-    bounds = [low, -high]
+    # A box that touches the plane in one point only is inconsistent in the eyes of the general solver.
+    bounds = [low - 1e-10, -high - 1e-10]
     equalities = 0
     if tied and a.any():
         constraints.insert(0, a[None])

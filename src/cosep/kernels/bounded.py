@@ -105,7 +105,7 @@ def bounded_column(
 
 @kernel
 def bounded_columns(G: Array, Q: Array, d: Array, om: Array, X: Array, state: States, g: Array, H: Array) -> None:
-    """Solve every column, and add up the gradient g and Hessian H of the weighted error with respect to d.
+    """Solve every column, and add to the gradient g and Hessian H of the weighted error with respect to d.
 
     ``g_t = -sum_l om_l max(0, v_tl)`` with ``v_l = q_l - G x_l``; H is the sum of ``om_l (G_UU - G_UF G_FF^-1 G_FU)``,
     F the free entries of column l and U those that a larger bound would raise.
@@ -117,8 +117,6 @@ def bounded_columns(G: Array, Q: Array, d: Array, om: Array, X: Array, state: St
     W = np.zeros((a, a))
     z = np.zeros(a)
     v = np.zeros(a)
-    g[:] = 0.0
-    H[:] = 0.0
     for l in range(Q.shape[0]):
         size = bounded_column(G, Q[l], d, X[l], state[l], free, L, z, v)
         count = 0

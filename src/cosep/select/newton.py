@@ -21,7 +21,7 @@ tau : prescribed ``sum p_t d_t``, or None when lambda is prescribed
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,10 @@ from cosep.select.pool import Positions
 from cosep.select.selfdict import SelfDictionary
 from cosep.select.spa import pursue
 
-# Atoms and columns of one tile of the pass over all scores.
-TILE = (512, 4096)
+# Columns whose products with the atoms are kept, or made anew for so many at a time where there are more.
+BLOCK = 4096
+# Atoms and columns of one tile of the pass over all scores: small enough for the processor's cache.
+TILE = (128, 512)
 # Data columns of the first round where there are more than three times as many.
 SAMPLE = 1500
 # Two atoms with a larger cosine enter one after the other rather than together.
@@ -81,14 +83,16 @@ class Model:
     def __post_init__(self) -> None:
         self.CA = np.ascontiguousarray(self.C[:, self.atoms])
         self.G = self.CA.T @ self.CA
-        self.Q = self.D.T @ self.CA
+        self.Q = self.D.T @ self.CA if self.D.shape[1] <= BLOCK else None
         self.price = self.p[self.atoms]
 
     def at(self, d: Array, X: Array, state: NDArray[np.int8]) -> Point:
-        """Evaluate F at d, starting the columns from given mixtures, which are not written to."""
-        X, state = X.copy(), state.copy()
-        g, H = np.empty(len(d)), np.empty((len(d), len(d)))
-        bounded_columns(self.G, self.Q, d, self.om, X, state, g, H)
+        """Evaluate F at d, starting the columns from given mixtures, which are written to."""
+        g, H = np.zeros(len(d)), np.zeros((len(d), len(d)))
+        for l in range(0, len(X), BLOCK):
+            some = slice(l, l + BLOCK)
+            Q = self.D[:, some].T @ self.CA if self.Q is None else self.Q
+            bounded_columns(self.G, Q, d, self.om[some], X[some], state[some], g, H)
         R = self.D - self.CA @ X.T
         rr = float(self.om @ np.einsum("ij,ij->j", R, R))
         cr = float(self.om @ np.einsum("ij,ij->j", self.D, R))
@@ -169,17 +173,28 @@ class Scores:
             s = np.maximum(weighted, 0.0).sum(axis=1) @ self.C
             if self.s is not None and self.last is not None:
                 s = np.minimum(s, self.s + np.maximum(weighted - self.last, 0.0).sum(axis=1) @ self.C)
-        doubtful = np.flatnonzero(s > bar)
-        for t in range(0, len(doubtful), TILE[0]):
-            some = doubtful[t : t + TILE[0]]
-            atoms = np.ascontiguousarray(self.C[:, some].T)
-            exact = np.zeros(len(some))
-            for l in range(0, R.shape[1], TILE[1]):
-                products = atoms @ weighted[:, l : l + TILE[1]]
-                exact += np.maximum(products, 0.0, out=products).sum(axis=1)
-            s[some] = exact
+        # In single precision first: its rounding is at most this share of the sums of absolute values.
+        share = (len(R) + TILE[1] + 8) * float(np.finfo(np.float32).eps)
+        for precision, error in ((np.float32, share), (np.float64, 0.0)):
+            doubtful = np.flatnonzero(s > bar)
+            s[doubtful] = np.minimum(s[doubtful], self._by_tiles(weighted, doubtful, precision, error))
         self.s, self.last = s, weighted
         return s
+
+    def _by_tiles(self, weighted: Array, atoms: Indices, precision: type[np.floating[Any]], error: float) -> Array:
+        """Return the scores of some atoms, half of ``sum_l c_t'R_l + |c_t'R_l|``, raised by a share of their terms."""
+        # Within the range of single precision; what is lost below it weighs less than its rounding.
+        peak = float(np.abs(weighted).max()) or 1.0
+        R = (weighted / peak).astype(precision)
+        ones, absolute = np.ones(TILE[1], precision), np.zeros(len(atoms))
+        for t in range(0, len(atoms), TILE[0]):
+            some = slice(t, t + TILE[0])
+            C = self.C[:, atoms[some]].T.astype(precision, order="C")
+            for l in range(0, R.shape[1], TILE[1]):
+                products = C @ R[:, l : l + TILE[1]]
+                absolute[some] += np.abs(products, out=products) @ ones[: products.shape[1]]
+        most = error * np.abs(weighted).sum(axis=1) @ np.abs(self.C[:, atoms])
+        return np.asarray(0.5 * (weighted.sum(axis=1) @ self.C[:, atoms] + peak * absolute) + most)
 
 
 def solve_newton(
@@ -353,7 +368,7 @@ def _descend(model: Model, point: Point, goal: float, budget: int) -> tuple[Poin
 def _try(model: Model, point: Point, step: Array, share: float) -> Point:
     d = np.clip(point.d + share * step, 0.0, 1.0)
     d[d < NOTHING] = 0.0
-    return model.at(d if model.tau is None else _meet(d, model.price, model.tau), point.X, point.state)
+    return model.at(d if model.tau is None else _meet(d, model.price, model.tau), point.X.copy(), point.state.copy())
 
 
 def _missing(s: Array, model: Model, bar: float, most: int) -> Indices:
