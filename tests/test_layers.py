@@ -25,6 +25,7 @@ ORDER = [
     "select/spa",
     "select/selfdict",
     "select/fastgradient",
+    "select/scores",
     "select/newton",
     "select/fgm",
     "select/both_sides",

@@ -17,7 +17,8 @@ from cosep.archive import read_arrays, write_arrays
 from cosep.matrix.checks import as_matrix, check_indices
 from cosep.matrix.local import Array, Indices, LocalMatrix
 
-# What a long computation reports: stage, step, most steps, relative error (nan where it is not known yet).
+# What a long computation reports: stage, step, most steps, and the relative error (nan where it is not known yet) or,
+# within one solve, the relative duality gap.
 Callback = Callable[[str, int, int, float], None]
 
 FORMAT = "cosep-factorization"

@@ -42,7 +42,9 @@ def test_the_best_iterate_is_kept():
 def scripted(pairs):
     """Return a stand-in for the solver that plays back pairs of index lists, rows first."""
     script = iter([side for pair in pairs for side in pair])
-    nothing = SelfDictionary(np.zeros(0, int), np.zeros((0, 0)), np.zeros(0), 0.0, 0.0, 0.0, 0.0, "trace", 1, ())
+    nothing = SelfDictionary(
+        np.zeros(0, int), np.zeros((0, 0)), np.zeros(0), 0.0, 0.0, 0.0, 0.0, "trace", "tolerance", 1, ()
+    )
     return lambda _block, _r, **_options: Choice(np.array(next(script)), nothing, (np.zeros(0, int), np.zeros(0)))
 
 

@@ -39,7 +39,7 @@ def test_planted_rows_and_columns_are_found_and_mixed_exactly_under_any_scaling(
 
 @pytest.mark.parametrize("name", BOTH_SELECTORS)
 @settings(deadline=None, max_examples=15)
-@given(seed=st.integers(0, 2**32 - 1), spread=st.floats(0, 3))
+@given(seed=st.integers(0, 2**32 - 1), spread=st.floats(0, 2))
 def test_planted_selections_do_not_change_under_positive_diagonal_scaling(name, seed, spread):
     random = np.random.default_rng(seed)
     X, truth = make_coseparable(25, 20, 4, 4, random_state=int(random.integers(2**31)))

@@ -65,6 +65,8 @@ def progress(console: Console) -> Iterator[Callback | None]:
         task = bars.add_task("reading docstrings", total=None)
 
         def callback(stage: str, step: int, most_steps: int, error: float) -> None:  # noqa: ARG001 - the estimator passes it
+            if stage == "solve":  # within a round of choosing, which tells more
+                return
             known = "" if np.isnan(error) else f", error {error:.3f}"
             bars.update(task, description=f"{STAGES[stage]}: round {step}{known}")
 

@@ -126,7 +126,7 @@ class LocalMatrix:
         """Squared Frobenius norm."""
         return float(self.squared_norms().sum())
 
-    def take(self, rows: Indices | None = None, cols: Indices | None = None) -> Array:
+    def take(self, rows: Indices | slice | None = None, cols: Indices | slice | None = None) -> Array:
         """Return the dense block of the given rows and columns (all of a side when None) as a new float64 array."""
         block = self.values if rows is None else self.values[rows]
         block = block if cols is None else block[:, cols]

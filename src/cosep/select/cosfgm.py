@@ -12,19 +12,22 @@ from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_p
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import mix
 from cosep.select.both_sides import check_sizes, warn_if_degenerate
-from cosep.select.fgm import POSTPROCESSES, SOLVERS, choose
+from cosep.select.fgm import POSTPROCESSES, SOLVERS, choose, reporter, warn_if_unproven
 from cosep.select.pool import Pool, Positions, check_pool
 from cosep.select.spa import pursue, spa_weights, warn_if_fewer
 
 Atoms = tuple[Indices, Array] | None
+# A relative duality gap, and how the solver ended on it.
+Proof = tuple[float, str]
 Pair = tuple[frozenset[int], frozenset[int]]
 
 
 class Met(NamedTuple):
-    """A pair that the alternation has met, with the error of a short fit and its last gap."""
+    """A pair that the alternation has met: the error of a short fit, its last gap, and how the solver ended on it."""
 
     error: float
     gap: float | None
+    ended: str
     rows: Indices
     cols: Indices
 
@@ -72,7 +75,8 @@ def cosfgm(
     row_pool, col_pool : Pool, optional
         Which rows and columns may be chosen, and which must be.
     callback : callable, optional
-        Called as ``callback("select", alternation, max_iter, relative error)`` after the start and each alternation.
+        Called as ``callback("select", alternation, max_iter, relative error)`` after the start and each alternation,
+        and within them as `fgm` does.
 
     Returns
     -------
@@ -99,20 +103,24 @@ def cosfgm(
     of_rows = check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows", sizes=M.T.squared_norms())
     of_cols = check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols", sizes=M.squared_norms())
 
-    def pick(block: LocalMatrix, r: int, positions: Positions, warm: Atoms) -> tuple[Indices, float, Atoms]:
-        choice = choose(block, r, solver=solver, postprocess=postprocess, positions=positions, start=warm)
-        return choice.columns, choice.solution.relative_gap, choice.atoms
+    def pick(block: LocalMatrix, r: int, positions: Positions, warm: Atoms) -> tuple[Indices, Proof, Atoms]:
+        report = reporter(callback)
+        choice = choose(
+            block, r, solver=solver, postprocess=postprocess, positions=positions, start=warm, report=report
+        )
+        return choice.columns, (choice.solution.relative_gap, choice.solution.ended), choice.atoms
 
     gap: float | None = None
+    ended = "tolerance"
     row_atoms: Atoms = None
     col_atoms: Atoms = None
     if start == "spa":
         rows = pursue(M.T, n_rows, spa_weights(M.T), positions=of_rows)[0]
         cols = pursue(M, n_cols, spa_weights(M), positions=of_cols)[0]
     else:
-        rows, row_gap, row_atoms = pick(M.T, n_rows, of_rows, None)
-        cols, col_gap, col_atoms = pick(M, n_cols, of_cols, None)
-        gap = max(row_gap, col_gap)
+        rows, row_proof, row_atoms = pick(M.T, n_rows, of_rows, None)
+        cols, col_proof, col_atoms = pick(M, n_cols, of_cols, None)
+        gap, ended = max(row_proof, col_proof)
     met: dict[Pair, Met] = {}
     history: list[tuple[float, float | None]] = []
     n_iter = 0
@@ -120,7 +128,7 @@ def cosfgm(
         pair = frozenset(rows.tolist()), frozenset(cols.tolist())
         repeated = pair in met
         error = met[pair].error if repeated else mix(M, Selection(rows, cols), max_iter=JUDGING).relative_error(M)
-        met[pair] = Met(error, gap, rows, cols)
+        met[pair] = Met(error, gap, ended, rows, cols)
         history.append((error, gap))
         if callback is not None:
             callback("select", n_iter, max_iter, error)
@@ -128,11 +136,13 @@ def cosfgm(
         if repeated or n_iter == max_iter or idle == PATIENCE:
             break
         n_iter += 1
-        rows, row_gap, row_atoms = pick(LocalMatrix(M.take(cols=cols).T), n_rows, of_rows, row_atoms)
-        cols, col_gap, col_atoms = pick(LocalMatrix(M.take(rows=rows)), n_cols, of_cols, col_atoms)
-        gap = max(row_gap, col_gap)
+        rows, row_proof, row_atoms = pick(LocalMatrix(M.take(cols=cols).T), n_rows, of_rows, row_atoms)
+        cols, col_proof, col_atoms = pick(LocalMatrix(M.take(rows=rows)), n_cols, of_cols, col_atoms)
+        gap, ended = max(row_proof, col_proof)
     best = min(met.values(), key=lambda iterate: iterate.error)
     warn_if_fewer(best.rows, n_rows, "rows", "the selected columns")
     warn_if_fewer(best.cols, n_cols, "columns", "the selected rows")
+    if best.gap is not None:
+        warn_if_unproven(best.gap, best.ended)
     warn_if_degenerate(M, best.rows, best.cols)
     return Selection(best.rows, best.cols, best.gap, n_iter, tuple(history))

@@ -9,7 +9,7 @@ from cosep.kernels.projections import project_dictionary
 from cosep.matrix.local import Array, LocalMatrix
 from cosep.mixing import column_weights
 from cosep.select.pool import Positions
-from cosep.select.selfdict import SelfDictionary, duality_gap, largest_penalty, product
+from cosep.select.selfdict import Report, SelfDictionary, duality_gap, how_it_ended, largest_penalty, product
 from cosep.select.spa import pursue
 
 ALPHA = 0.05
@@ -29,7 +29,7 @@ def starting_penalty(B: Array, w: Array, p: Array, r: int) -> float:
 
 
 def solve_fast_gradient(
-    B: Array,
+    B: LocalMatrix | Array,
     w: Array,
     *,
     r: int,
@@ -39,6 +39,7 @@ def solve_fast_gradient(
     start: object = None,  # noqa: ARG001 - the published method starts at zero
     tol: float = 1e-4,
     max_iter: int = 1000,
+    report: Report | None = None,
 ) -> SelfDictionary:
     """Minimise F by Nesterov's method with restarts, steering lambda so that the trace of Y approaches ``trace``.
 
@@ -55,6 +56,7 @@ def solve_fast_gradient(
             f"{MOST_COLUMNS}); use solver='newton'."
         )
         raise ValueError(msg)
+    B = B.gram_root() if isinstance(B, LocalMatrix) else B
     p = np.ones(n) if p is None else p
     counted = np.where(np.isfinite(p), p, 0.0)
     L = float(np.linalg.norm(B, 2)) ** 2 or 1.0
@@ -93,6 +95,8 @@ def solve_fast_gradient(
         Y, BY, last, alpha = ahead, B_ahead, value, ALPHA if restart else following
         if n_iter % 50 == 0 and (trace is None or share < 1e-2):
             objective, gap = duality_gap(B, w, Y, lam, p)
+            if report is not None:
+                report(n_iter, gap / max(objective, floor))
             if gap <= tol * max(objective, floor):
                 break
     objective, gap = duality_gap(B, w, Y, lam, p)
@@ -106,6 +110,7 @@ def solve_fast_gradient(
         gap,
         gap / max(objective, floor),
         "penalty",
+        how_it_ended(gap / max(objective, floor), tol, gap / max(float(np.vdot(B, B)), TINY), n_iter, max_iter),
         n_iter=n_iter,
         history=tuple(history),
     )

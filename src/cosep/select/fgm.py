@@ -2,30 +2,28 @@
 
 Notation
 --------
-B : dense block with the Gram matrix of X, proportional columns merged
+B : matrix with the Gram matrix of X, proportional columns merged
 w : l1 norms of its columns; p : their prices (0 given, 1 to be chosen, infinity not to be chosen)
 K : the chosen columns
 """
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosep.factorization import Selection
-from cosep.matrix.checks import as_matrix, check_choice, check_count, check_number, check_positive
+from cosep.factorization import Callback, Selection, SelectionWarning
+from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_count, check_number, check_positive
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.select.fastgradient import solve_fast_gradient
 from cosep.select.newton import solve_newton
 from cosep.select.pool import Pool, Positions, check_pool
-from cosep.select.selfdict import SelfDictionary
+from cosep.select.selfdict import Report, SelfDictionary
 from cosep.select.spa import SAME, pursue, refuse_nothing, warn_if_fewer
 
 SOLVERS: dict[str, Callable[..., SelfDictionary]] = {"newton": solve_newton, "fast-gradient": solve_fast_gradient}
-
-# Entries of the dense block that fgm makes of a whole sparse matrix: 2 GB.
-MOST_ENTRIES = 250_000_000
 
 
 def fgm(
@@ -39,6 +37,7 @@ def fgm(
     tol: float = 1e-4,
     max_iter: int = 1000,
     pool: Pool | None = None,
+    callback: Callback | None = None,
 ) -> Selection:
     """Choose ``r`` columns by the convex model ``min 1/2 ||X - X Y||_F^2 + lambda trace(Y)`` over Omega.
 
@@ -48,7 +47,6 @@ def fgm(
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
-        A sparse matrix becomes a dense block of min(m, n) x n.
     r : int
         How many columns.
     solver : {"newton", "fast-gradient"}
@@ -67,6 +65,8 @@ def fgm(
     pool : Pool, optional
         Which columns may be chosen, and which must be: those come first, cost nothing in the model and do not count in
         the trace.
+    callback : callable, optional
+        Called as ``callback("solve", iterations, max_iter, relative gap)`` each time the gap is known.
 
     Returns
     -------
@@ -89,6 +89,7 @@ def fgm(
     """
     M = as_matrix(X)
     r = check_count(r, "r", M.shape[1], "n_features")
+    check_callback(callback)
     if penalty is not None:
         penalty = check_number(penalty, "penalty", 0.0)
         if trace is not None:
@@ -104,7 +105,9 @@ def fgm(
         tol=check_number(tol, "tol", 0.0),
         max_iter=check_positive(max_iter),
         positions=check_pool(pool, r, M.shape[1]),
+        report=reporter(callback, max_iter),
     )
+    warn_if_unproven(choice.solution.relative_gap, choice.solution.ended)
     warn_if_fewer(choice.columns, r, "columns")
     solution = choice.solution
     # Objective and lambda in the units of X.
@@ -131,7 +134,7 @@ class Rays(NamedTuple):
     """
 
     leaders: Indices
-    B: Array
+    B: LocalMatrix
     w: Array
     p: Array
     of: Indices
@@ -145,18 +148,20 @@ def choose(
     postprocess: str,
     trace: float | None = None,
     penalty: float | None = None,
-    tol: float = 1e-4,
-    max_iter: int = 1000,
     positions: Positions | None = None,
     start: tuple[Indices, Array] | None = None,
+    **budget: Any,
 ) -> Choice:
-    """Choose columns of a checked matrix, starting from columns and bounds if there are any."""
+    """Choose columns of a checked matrix, starting from columns and bounds if there are any.
+
+    ``tol``, ``max_iter`` and ``report`` go to the solver.
+    """
     positions = check_pool(None, r, M.shape[1]) if positions is None else positions
     rays = distinct_rays(M, positions.price, positions.sizes)
     p = rays.p
     # Included columns come first; of the rest as many as are wanted, and as there are rays to choose from.
     wanted = min(r - len(positions.include), int((p == 1).sum()))
-    solve = partial(SOLVERS[solver], rays.B, rays.w, r=wanted, p=p, tol=tol, max_iter=max_iter)
+    solve = partial(SOLVERS[solver], rays.B, rays.w, r=wanted, p=p, **budget)
     warm = None if start is None else _on_rays(start, rays)
     if penalty is not None:
         solution = solve(penalty=penalty, start=warm)
@@ -169,10 +174,27 @@ def choose(
     order = POSTPROCESSES[postprocess](solution, p, wanted)
     if len(order) < wanted:
         taken = Positions(np.isfinite(p), np.concatenate([np.flatnonzero(p == 0), order]), rays.w)
-        order = pursue(LocalMatrix(rays.B), len(taken.include) + wanted - len(order), 1.0 / rays.w, positions=taken)[0]
+        order = pursue(rays.B, len(taken.include) + wanted - len(order), 1.0 / rays.w, positions=taken)[0]
         order = order[p[order] == 1]
     columns = np.concatenate([positions.include, rays.leaders[order]])
     return Choice(columns, solution, (rays.leaders[solution.active], solution.diagonal[solution.active]))
+
+
+def warn_if_unproven(gap: float, ended: str) -> None:
+    """Say that a solver stopped before its tolerance: what it reached and why."""
+    if ended in ("max_iter", "stalled"):
+        why = "max_iter was reached" if ended == "max_iter" else "nothing made it smaller"
+        warnings.warn(
+            f"The convex model was solved to a relative duality gap of {gap:.1e} only: {why}. "
+            "Raise max_iter or tol; with solver='newton' few problems end like this.",
+            SelectionWarning,
+            stacklevel=3,
+        )
+
+
+def reporter(callback: Callback | None, max_iter: int = 1000) -> Report | None:
+    """Return what tells a callback how far a solver is."""
+    return None if callback is None else lambda step, gap: callback("solve", step, max_iter, gap)
 
 
 def distinct_rays(M: LocalMatrix, price: Array, sizes: Array) -> Rays:
@@ -186,15 +208,9 @@ def distinct_rays(M: LocalMatrix, price: Array, sizes: Array) -> Rays:
     nonzero = np.flatnonzero(sums > 0)
     if not np.isfinite(price[nonzero]).any():
         refuse_nothing()
-    m, n = M.shape
-    if M.is_sparse and min(m, n) * n > MOST_ENTRIES:
-        msg = (
-            f"fgm works on a dense block, {min(m, n)} x {n} here, too large to make of sparse data; use spa, or "
-            "cosfgm with start='spa', which look at a few rows or columns at a time."
-        )
-        raise ValueError(msg)
-    B, w, p = M.gram_root()[:, nonzero], sums[nonzero], price[nonzero]
-    group = _groups(B / np.linalg.norm(B, axis=0))
+    B = M.columns(nonzero) if M.is_sparse else LocalMatrix(M.gram_root()[:, nonzero])
+    w, p = sums[nonzero], price[nonzero]
+    group = _groups(B)
     best = np.ones(len(group), dtype=bool)
     for merit in (-p, w, sizes[nonzero]):
         most = np.full(group.max() + 1, -np.inf)
@@ -206,18 +222,22 @@ def distinct_rays(M: LocalMatrix, price: Array, sizes: Array) -> Rays:
     together = np.sqrt(np.bincount(group, w**2))[group[leaders]]
     of = np.full(M.shape[1], -1)
     of[nonzero] = np.argsort(group[leaders])[group]
-    return Rays(nonzero[leaders], B[:, leaders] * (together / w[leaders]), together, p[leaders], of)
+    merged = B.columns(leaders).scaled(np.ones(B.shape[0]), together / w[leaders])
+    return Rays(nonzero[leaders], merged, together, p[leaders], of)
 
 
-def _groups(directions: Array) -> Indices:
-    """Return a number for each unit vector, the same for those that agree to `SAME`.
+def _groups(B: LocalMatrix) -> Indices:
+    """Return a number for each column, the same for those that agree to `SAME` once they have length one.
 
-    Sorted by one generic mixture of their entries equal vectors are neighbours.
+    Sorted by one generic mixture of their entries equal columns are neighbours.
     """
-    order = np.argsort(np.cos(np.arange(len(directions))) @ directions, kind="stable")
-    ranked = directions[:, order]
-    fresh = np.abs(np.diff(ranked, axis=1)).max(axis=0) > SAME
-    group = np.empty(len(order), dtype=np.intp)
+    m, n = B.shape
+    directions = B.scaled(np.ones(m), 1.0 / np.sqrt(B.squared_norms()))
+    order = np.argsort(directions.cross(np.cos(np.arange(m))), kind="stable")
+    ranked = directions.columns(order).values
+    apart = abs(ranked[:, 1:] - ranked[:, :-1]).max(axis=0)
+    fresh = (apart.toarray().ravel() if B.is_sparse else apart) > SAME
+    group = np.empty(n, dtype=np.intp)
     group[order] = np.concatenate([[0], np.cumsum(fresh)])
     return group
 

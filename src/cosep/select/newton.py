@@ -1,4 +1,4 @@
-"""A thin dense block enters; the self-dictionary model, solved to a duality gap, leaves.
+"""A matrix enters; the self-dictionary model, solved to a duality gap, leaves.
 
 With normalised columns ``c_t = B_t / w_t``, weights ``om_l = w_l^2`` and ``X(t,l) = w_t Y(t,l) / w_l`` the model is
 
@@ -20,8 +20,9 @@ s : scores ``sum_l om_l max(0, c_t'R_l)``, minus the derivative of F with respec
 tau : prescribed ``sum p_t d_t``, or None when lambda is prescribed
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +31,12 @@ from cosep.kernels.bounded import bounded_columns
 from cosep.kernels.box import minimise_in_box
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.select.pool import Positions
-from cosep.select.selfdict import SelfDictionary
+from cosep.select.scores import Scores
+from cosep.select.selfdict import Report, SelfDictionary, how_it_ended
 from cosep.select.spa import pursue
 
-# Columns whose products with the atoms are kept, or made anew for so many at a time where there are more.
-BLOCK = 4096
-# Atoms and columns of one tile of the pass over all scores: small enough for the processor's cache.
-TILE = (128, 512)
+# Columns of a block, and entries of the dense arrays that it needs.
+BLOCK, ENTRIES = 4096, 1 << 22
 # Data columns of the first round where there are more than three times as many.
 SAMPLE = 1500
 # Two atoms with a larger cosine enter one after the other rather than together.
@@ -53,7 +53,6 @@ class Point(NamedTuple):
     d: Array
     X: Array
     state: NDArray[np.int8]
-    R: Array
     rr: float
     cr: float
     g: Array
@@ -72,8 +71,8 @@ class Certificate(NamedTuple):
 class Model:
     """The reduced problem on a working set of atoms."""
 
-    C: Array
-    D: Array
+    C: LocalMatrix
+    D: LocalMatrix
     om: Array
     p: Array
     tau: float | None
@@ -81,22 +80,32 @@ class Model:
     atoms: Indices
 
     def __post_init__(self) -> None:
-        self.CA = np.ascontiguousarray(self.C[:, self.atoms])
+        self.CA = self.C.take(cols=self.atoms)
         self.G = self.CA.T @ self.CA
-        self.Q = self.D.T @ self.CA if self.D.shape[1] <= BLOCK else None
         self.price = self.p[self.atoms]
+        size = max(1, min(BLOCK, ENTRIES // max(self.C.shape)))
+        n = self.D.shape[1]
+        self.blocks = [slice(l, min(l + size, n)) for l in range(0, n, size)]
+        # The products of the columns with the atoms, unless there are too many to keep.
+        self.Q = self.D.cross(self.CA) if n <= BLOCK else None
 
     def at(self, d: Array, X: Array, state: NDArray[np.int8]) -> Point:
         """Evaluate F at d, starting the columns from given mixtures, which are written to."""
         g, H = np.zeros(len(d)), np.zeros((len(d), len(d)))
-        for l in range(0, len(X), BLOCK):
-            some = slice(l, l + BLOCK)
-            Q = self.D[:, some].T @ self.CA if self.Q is None else self.Q
-            bounded_columns(self.G, Q, d, self.om[some], X[some], state[some], g, H)
-        R = self.D - self.CA @ X.T
-        rr = float(self.om @ np.einsum("ij,ij->j", R, R))
-        cr = float(self.om @ np.einsum("ij,ij->j", self.D, R))
-        return Point(d, X, state, R, rr, cr, g, H)
+        rr = cr = 0.0
+        for some in self.blocks:
+            D, om = self.D.take(cols=some), self.om[some]
+            Q = D.T @ self.CA if self.Q is None else self.Q[some]
+            bounded_columns(self.G, Q, d, om, X[some], state[some], g, H)
+            R = D - self.CA @ X[some].T
+            rr += float(om @ np.einsum("ij,ij->j", R, R))
+            cr += float(om @ np.einsum("ij,ij->j", D, R))
+        return Point(d, X, state, rr, cr, g, H)
+
+    def residuals(self, point: Point) -> Iterator[tuple[slice, Array]]:
+        """Yield ``D - C X`` block by block."""
+        for some in self.blocks:
+            yield some, self.D.take(cols=some) - self.CA @ point.X[some].T
 
     def cold(self, d: Array) -> Point:
         """Evaluate F at d without knowing anything about the mixtures."""
@@ -148,57 +157,8 @@ def best_spending(s: Array, p: Array, tau: float) -> tuple[float, float]:
     return float(s[p == 0].sum() + ranked[:whole].sum()) + (tau - whole) * margin, margin
 
 
-@dataclass
-class Scores:
-    """Upper bounds of all scores ``s_t = sum_l om_l max(0, c_t'R_l)`` at the residuals they were last asked for.
-
-    Where ``c_t >= 0``, a score is at most ``c_t' sum_l om_l max(0, R_l)``, and it grows by at most
-    ``c_t' sum_l om_l max(0, R_l - R'_l)`` from residuals R' to R. Only where the smaller of the two leaves a doubt is
-    the score worked out, tile by tile. (A square root of a Gram matrix has negative entries: all is in doubt.)
-    """
-
-    C: Array
-    om: Array
-    s: Array | None = None
-    last: Array | None = None
-
-    def __post_init__(self) -> None:
-        self.signed = bool(self.C.min() < 0.0)
-
-    def at(self, R: Array, bar: Array) -> Array:
-        """Return the scores at R, exact wherever they may exceed the bar."""
-        weighted = R * self.om
-        s: Array = np.full(self.C.shape[1], np.inf)
-        if not self.signed:
-            s = np.maximum(weighted, 0.0).sum(axis=1) @ self.C
-            if self.s is not None and self.last is not None:
-                s = np.minimum(s, self.s + np.maximum(weighted - self.last, 0.0).sum(axis=1) @ self.C)
-        # In single precision first: its rounding is at most this share of the sums of absolute values.
-        share = (len(R) + TILE[1] + 8) * float(np.finfo(np.float32).eps)
-        for precision, error in ((np.float32, share), (np.float64, 0.0)):
-            doubtful = np.flatnonzero(s > bar)
-            s[doubtful] = np.minimum(s[doubtful], self._by_tiles(weighted, doubtful, precision, error))
-        self.s, self.last = s, weighted
-        return s
-
-    def _by_tiles(self, weighted: Array, atoms: Indices, precision: type[np.floating[Any]], error: float) -> Array:
-        """Return the scores of some atoms, half of ``sum_l c_t'R_l + |c_t'R_l|``, raised by a share of their terms."""
-        # Within the range of single precision; what is lost below it weighs less than its rounding.
-        peak = float(np.abs(weighted).max()) or 1.0
-        R = (weighted / peak).astype(precision)
-        ones, absolute = np.ones(TILE[1], precision), np.zeros(len(atoms))
-        for t in range(0, len(atoms), TILE[0]):
-            some = slice(t, t + TILE[0])
-            C = self.C[:, atoms[some]].T.astype(precision, order="C")
-            for l in range(0, R.shape[1], TILE[1]):
-                products = C @ R[:, l : l + TILE[1]]
-                absolute[some] += np.abs(products, out=products) @ ones[: products.shape[1]]
-        most = error * np.abs(weighted).sum(axis=1) @ np.abs(self.C[:, atoms])
-        return np.asarray(0.5 * (weighted.sum(axis=1) @ self.C[:, atoms] + peak * absolute) + most)
-
-
 def solve_newton(
-    B: Array,
+    B: LocalMatrix | Array,
     w: Array,
     *,
     r: int,
@@ -208,13 +168,16 @@ def solve_newton(
     start: tuple[Indices, Array] | None = None,
     tol: float = 1e-4,
     max_iter: int = 1000,
+    report: Report | None = None,
 ) -> SelfDictionary:
     """Minimise the self-dictionary model with a given trace, or a given penalty, to a relative gap of ``tol``.
 
     Parameters
     ----------
-    B, w : ndarray of shape (m, n) and (n,)
-        Columns, none of them zero, and their l1 norms.
+    B : matrix of shape (m, n)
+        Columns, none of them zero.
+    w : ndarray of shape (n,)
+        Their l1 norms.
     r : int
         How many atoms to begin with, and to add at least.
     penalty, trace : float
@@ -227,28 +190,31 @@ def solve_newton(
         Relative duality gap to end on.
     max_iter : int
         Evaluations of F at the most; the gap reached is reported in any case.
+    report : callable, optional
+        Called as ``report(evaluations, relative gap)`` after each pass over all atoms.
 
     Returns
     -------
     SelfDictionary
         ``history`` holds objective, sum of prices and lambda after each pass over all atoms.
     """
-    n = B.shape[1]
+    M = B if isinstance(B, LocalMatrix) else LocalMatrix(B)
+    n = M.shape[1]
     p = np.ones(n) if p is None else p
-    C, om = B / w, w * w
-    mass = om * np.einsum("ij,ij->j", C, C)
+    C, om = M.scaled(np.ones(M.shape[0]), 1.0 / w).columns(np.arange(n)), w * w
+    mass = om * C.squared_norms()
     scale = float(mass.sum())
     lam = 0.0 if penalty is None else penalty / scale
-    atoms, d = _begin(B, w, p, trace, start, r)
+    atoms, d = _begin(M, w, p, trace, start, r)
     spent = 0
     if n > 3 * SAMPLE and start is None:
         # The atoms that a sample of the data needs are nearly those that all of it needs.
         some, weights = _sample(mass / scale, om / scale)
-        model = Model(C, C[:, some], weights, p, trace, lam, atoms)
-        model, point, _, spent, _ = _work(model, model.cold(d), r, max(3.0 * tol, 1e-2), max_iter // 2)
+        model = Model(C, C.columns(some), weights, p, trace, lam, atoms)
+        model, point, _, spent, _ = _work(model, model.cold(d), r, max(3.0 * tol, 1e-2), max_iter // 2, report)
         atoms, d = model.atoms, point.d
     model = Model(C, C, om / scale, p, trace, lam, atoms)
-    model, point, outer, used, history = _work(model, model.cold(d), r, tol, max_iter - spent)
+    model, point, outer, used, history = _work(model, model.cold(d), r, tol, max_iter - spent, report)
     objective = scale * (0.5 * point.rr + outer.lam * float(model.price @ point.d))
     return SelfDictionary(
         *_rows(model, point, w),
@@ -257,6 +223,7 @@ def solve_newton(
         gap=scale * outer.gap,
         relative_gap=outer.relative,
         kind="penalty" if trace is None else "trace",
+        ended=how_it_ended(outer.relative, tol, outer.gap, spent + used, max_iter),
         n_iter=spent + used,
         history=tuple((scale * value, size, scale * lam) for value, size, lam in history),
     )
@@ -269,7 +236,7 @@ def _sample(share: Array, om: Array) -> tuple[Indices, Array]:
     return some, om[some] * counts / (SAMPLE * share[some])
 
 
-def _work(model: Model, point: Point, r: int, tol: float, budget: int) -> Worked:
+def _work(model: Model, point: Point, r: int, tol: float, budget: int, report: Report | None) -> Worked:
     """Grow the working set until the gap over all atoms is ``tol``, or nothing helps any more."""
     spent, goal = 0, 0.05
     history: list[tuple[float, float, float]] = []
@@ -279,11 +246,13 @@ def _work(model: Model, point: Point, r: int, tol: float, budget: int) -> Worked
         point, inner, used = _descend(model, point, goal, budget - spent)
         spent += used + 1
         bar = inner.lam * (1.0 + 0.2 * tol)
-        s = scores.at(point.R, np.where(np.isfinite(model.p), bar * np.minimum(model.p, 1.0), np.inf))
+        s = scores.at(model.residuals(point), np.where(np.isfinite(model.p), bar * np.minimum(model.p, 1.0), np.inf))
         outer = model.certify(point, s, model.p)
         size = float(model.price @ point.d)
         history.append((0.5 * point.rr + inner.lam * size, size, inner.lam))
         least, idle = (outer.relative, 0) if outer.relative < 0.99 * least else (least, idle + 1)
+        if report is not None:
+            report(spent, outer.relative)
         if outer.relative <= tol or spent >= budget or idle == PATIENCE:
             break
         missing = _missing(s, model, bar, max(20, r, len(model.atoms) // 2))
@@ -298,7 +267,7 @@ def _work(model: Model, point: Point, r: int, tol: float, budget: int) -> Worked
 
 
 def _begin(
-    B: Array, w: Array, p: Array, trace: float | None, start: tuple[Indices, Array] | None, r: int
+    M: LocalMatrix, w: Array, p: Array, trace: float | None, start: tuple[Indices, Array] | None, r: int
 ) -> tuple[Indices, Array]:
     """Return atoms, by SPA and from the start, and bounds that meet the trace."""
     given = np.flatnonzero(p == 0)
@@ -308,7 +277,7 @@ def _begin(
     if start is not None:
         known |= {int(t): float(bound) for t, bound in zip(*start, strict=True) if p[t] == 1}
     positions = Positions(usable, given, np.ones(len(p)))
-    for t in pursue(LocalMatrix(B), count, 1.0 / w, tol=0.0, positions=positions)[0]:
+    for t in pursue(M, count, 1.0 / w, tol=0.0, positions=positions)[0]:
         known.setdefault(int(t), 0.0)
     if trace is not None:
         for t in np.flatnonzero(p == 1):
@@ -377,7 +346,8 @@ def _missing(s: Array, model: Model, bar: float, most: int) -> Indices:
     outside[model.atoms] = False
     named = np.flatnonzero(outside & (s > bar * np.where(outside, model.p, 1.0)))
     named = named[np.argsort(-s[named], kind="stable")][: 6 * most]
-    unit = model.C[:, named] / np.linalg.norm(model.C[:, named], axis=0)
+    unit = model.C.take(cols=named)
+    unit /= np.linalg.norm(unit, axis=0)
     chosen: list[int] = []
     twins: list[int] = []
     for k in range(len(named)):

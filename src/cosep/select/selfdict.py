@@ -16,11 +16,18 @@ lam : penalty lambda
 score_t : ``(B_t'R)_t + sum_{l != t} (w_l / w_t) max(0, (B_t'R)_l)``, what freeing row t of Y would earn
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from cosep.matrix.local import Array, Indices
+
+# Evaluations or iterations, and the relative gap they led to.
+Report = Callable[[int, float], None]
+
+# A gap below this share of ||B||^2 is rounding: multipliers, sums of products, are known to 1e-10.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +51,9 @@ class SelfDictionary:
         The gap over the objective (over 1e-12 ||B||^2 where the objective is smaller).
     kind : {"penalty", "trace"}
         What the gap speaks of: the problem with this penalty, or the one with this trace prescribed.
+    ended : {"tolerance", "rounding", "max_iter", "stalled"}
+        Why the solver stopped: the relative gap is at the tolerance; or the gap is below 1e-9 ||B||^2, what double
+        precision can tell apart in a model of squares; or the budget is spent; or nothing makes the gap smaller.
     n_iter : int
     history : tuple of (objective, trace, penalty)
     """
@@ -56,6 +66,7 @@ class SelfDictionary:
     gap: float
     relative_gap: float
     kind: str
+    ended: str
     n_iter: int
     history: tuple[tuple[float, float, float], ...]
 
@@ -67,6 +78,15 @@ def scores(B: Array, R: Array, w: Array) -> Array:
     np.maximum(products, 0.0, out=products)
     np.fill_diagonal(products, 0.0)
     return np.where(w > 0, own + products @ w / np.where(w > 0, w, 1.0), 0.0)
+
+
+def how_it_ended(relative: float, tol: float, share: float, spent: int, most: int) -> str:
+    """Return why a solver stopped, from its relative gap and the gap as a share of ||B||^2."""
+    if relative <= tol:
+        return "tolerance"
+    if share <= ROUNDING:
+        return "rounding"
+    return "max_iter" if spent >= most else "stalled"
 
 
 def largest_penalty(B: Array, w: Array) -> float:
