@@ -26,6 +26,10 @@ from cosep.select.spa import SAME, pursue, refuse_nothing, warn_if_fewer
 SOLVERS: dict[str, Callable[..., SelfDictionary]] = {"newton": solve_newton, "fast-gradient": solve_fast_gradient}
 
 
+# The diagonal of Y lies between 0 and 1; what is smaller than this is no choice.
+DUST = 1e-6
+
+
 def fgm(
     X: Any,
     r: int,
@@ -252,15 +256,14 @@ def _on_rays(start: tuple[Indices, Array], rays: Rays) -> tuple[Indices, Array]:
 
 
 def _bought(solution: SelfDictionary, p: Array) -> Indices:
-    """Return the columns that Y uses and that were not given."""
-    return solution.active[p[solution.active] > 0]
+    """Return the columns that Y uses, by more than its accuracy, and that were not given."""
+    return solution.active[(p[solution.active] > 0) & (solution.diagonal[solution.active] > DUST)]
 
 
 def largest_diagonals(solution: SelfDictionary, p: Array, r: int) -> Indices:
-    """Return the r columns with the largest positive ``Y(t,t)``."""
+    """Return the r columns with the largest ``Y(t,t)``."""
     bought = _bought(solution, p)
-    order = bought[np.argsort(-solution.diagonal[bought], kind="stable")[:r]]
-    return order[solution.diagonal[order] > 0]
+    return bought[np.argsort(-solution.diagonal[bought], kind="stable")[:r]]
 
 
 def spa_of_transpose(solution: SelfDictionary, p: Array, r: int) -> Indices:
@@ -268,7 +271,7 @@ def spa_of_transpose(solution: SelfDictionary, p: Array, r: int) -> Indices:
     bought = _bought(solution, p)
     if len(bought) == 0:
         return bought
-    rows = solution.rows[p[solution.active] > 0]
+    rows = solution.rows[np.isin(solution.active, bought)]
     return bought[pursue(LocalMatrix(rows.T), min(r, len(bought)), np.ones(len(bought)))[0]]
 
 

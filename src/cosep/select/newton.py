@@ -289,12 +289,19 @@ def _begin(
 
 
 def _meet(d: Array, price: Array, tau: float) -> Array:
-    """Return d, shrunk towards 0 or grown towards 1 where it is priced, with ``sum price d = tau``."""
+    """Return d, shrunk towards 0 or grown towards 1 where it is priced, with ``sum price d = tau``.
+
+    Entries at zero stay there if the others have room enough: rounding must not raise them to dust.
+    """
     spent = float(price @ d)
     if spent > tau:
         return np.where(price > 0, d * (tau / spent), d)
-    room = float(price @ (1.0 - d))
-    return np.where(price > 0, d + (1.0 - d) * ((tau - spent) / room), d) if room > 0 else d
+    priced = price > 0
+    grown = priced & (d > 0)
+    if float((1.0 - d[grown]).sum()) <= tau - spent:
+        grown = priced
+    room = float((1.0 - d[grown]).sum())
+    return np.where(grown, d + (1.0 - d) * ((tau - spent) / room), d) if room > 0 else d
 
 
 def _descend(model: Model, point: Point, goal: float, budget: int) -> tuple[Point, Certificate, int]:
