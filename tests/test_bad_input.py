@@ -702,7 +702,7 @@ def test_fgm_of_a_tall_sparse_matrix_keeps_only_blocks_of_rows():
     random = np.random.default_rng(0)
     positions = random.integers(0, 300_000, 9_000), np.arange(9_000) % 40
     tall = sp.csr_array((random.uniform(1.0, 2.0, 9_000), positions), shape=(300_000, 40))
-    chosen, most = peak(lambda: fgm(tall, 3, max_iter=5))
+    chosen, most = peak(lambda: fgm(tall, 3))
     assert len(chosen.col_indices) == 3
     assert most < 60e6  # it would be 96 MB
 
@@ -736,12 +736,12 @@ def test_the_error_of_a_matrix_times_a_power_of_two_is_the_same(power):
 
 @pytest.mark.parametrize("factor", [2.0**-330, 2.0**-230, 2.0**160, 2.0**230, 2.0**330])
 def test_the_penalty_and_the_history_of_fgm_are_in_the_units_of_the_data(factor):
-    expected = fgm(X, 3, penalty=5000.0, max_iter=200)
-    chosen = fgm(X * factor, 3, penalty=5000.0 * factor**2, max_iter=200)
+    expected = fgm(X, 3, penalty=5000.0)
+    chosen = fgm(X * factor, 3, penalty=5000.0 * factor**2)
     assert indices(chosen) == indices(expected)
     assert chosen.gap == pytest.approx(expected.gap, rel=1e-6)
-    objective, trace, penalty = fgm(X, 4, max_iter=100).history[-1]
-    scaled = fgm(X * factor, 4, max_iter=100).history[-1]
+    objective, trace, penalty = fgm(X, 4).history[-1]
+    scaled = fgm(X * factor, 4).history[-1]
     assert scaled == pytest.approx((objective * factor**2, trace, penalty * factor**2), rel=1e-6, abs=0.0)
 
 

@@ -200,7 +200,7 @@ def test_pools_are_given_by_position_or_by_name(planted):
 def test_progress_is_reported_from_both_stages(planted):
     calls = []
     CoSeparableNMF(n_rows=4, n_cols=4, callback=lambda *call: calls.append(call)).fit(planted[0])
-    assert {stage for stage, *_ in calls} == {"select", "mix"}
+    assert {stage for stage, *_ in calls} == {"select", "solve", "mix"}
     assert all(step <= most for _, step, most, _ in calls)
 
 

@@ -110,17 +110,15 @@ def test_a_matrix_too_wide_for_the_published_solver_is_refused_before_any_work(m
     assert len(fgm(X, 4, solver="newton").col_indices) == 4
 
 
-@pytest.mark.parametrize("axis", [0, 1])
-def test_a_whole_sparse_matrix_is_solved_without_a_dense_copy_of_it(axis, monkeypatch):
+def test_a_whole_sparse_matrix_is_solved_without_a_dense_copy_of_it(monkeypatch):
     wide = scipy.sparse.random_array((300, 20_000), density=1e-3, rng=np.random.default_rng(0), format="csr")
-    wide = wide if axis else wide.T
     taken = []
     take = LocalMatrix.take
     monkeypatch.setattr(LocalMatrix, "take", lambda M, *args, **some: taken.append(take(M, *args, **some)) or taken[-1])
     monkeypatch.setattr(LocalMatrix, "gram_root", None)
     chosen = fgm(wide, 4)
     assert chosen.gap <= 1e-4
-    assert max(block.size for block in taken) < wide.shape[0] * wide.shape[1]
+    assert max(block.size for block in taken) < 0.5 * wide.shape[0] * wide.shape[1]
 
 
 def test_a_sparse_matrix_and_its_dense_twin_give_the_same_answer():

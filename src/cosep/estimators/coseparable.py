@@ -103,7 +103,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         method: Method = "cosfgm",
         scaling: str | None = None,
         max_iter: int = 100,
-        tol: float = 1e-4,
+        tol: float = 1e-5,
         random_state: Any = None,
         row_pool: Pool | None = None,
         col_pool: Pool | None = None,

@@ -26,6 +26,8 @@ from cosep.select.spa import SAME, pursue, refuse_nothing, warn_if_fewer
 SOLVERS: dict[str, Callable[..., SelfDictionary]] = {"newton": solve_newton, "fast-gradient": solve_fast_gradient}
 
 
+# Columns of a matrix whose n x n factor is small: 32 MB.
+FEW = 2000
 # The diagonal of Y lies between 0 and 1; what is smaller than this is no choice.
 DUST = 1e-6
 
@@ -212,7 +214,9 @@ def distinct_rays(M: LocalMatrix, price: Array, sizes: Array) -> Rays:
     nonzero = np.flatnonzero(sums > 0)
     if not np.isfinite(price[nonzero]).any():
         refuse_nothing()
-    B = M.columns(nonzero) if M.is_sparse else LocalMatrix(M.gram_root()[:, nonzero])
+    m, n = M.shape
+    # A tall sparse matrix of few columns is lighter as its dense R factor; any other stays sparse.
+    B = M.columns(nonzero) if M.is_sparse and not n < min(m, FEW) else LocalMatrix(M.gram_root()[:, nonzero])
     w, p = sums[nonzero], price[nonzero]
     group = _groups(B)
     best = np.ones(len(group), dtype=bool)
