@@ -12,8 +12,8 @@ HEAD = """# Benchmarks
 
 Made by `make bench` out of the rows in [results](results); `python -m benchmarks fits` measures one item again. Where
 nothing else is said: one thread for BLAS, OpenMP and numba, everything loaded and compiled before the clock starts,
-competitors take turns, the best of three rounds counts, seconds of wall clock. Published data sets need `COSEP_DATA`,
-the folder that holds them.
+competitors take turns, the best of three rounds counts, seconds are the processor's. Published data sets need
+`COSEP_DATA`, the folder that holds them.
 """
 UNITS = {"s": "s", "pct": "%", "mb": "MB"}
 # What tells where a row comes from: said once for a section, and once for the page.
