@@ -63,4 +63,4 @@ def bars(rows: list[Row]) -> list[Bar]:
     """Nothing may change the answer."""
     answers = [list(row.values()) for row in rows if "permuted" in row]
     changed = sum("no" in values for values in answers)
-    return [Bar(f"sets of {len(answers)} whose selection changes", changed if answers else None, 0)]
+    return [Bar(f"of {len(answers)} sets, those whose selection changes", changed if answers else None, 0)]

@@ -49,7 +49,7 @@ def fit(name: str, path: str, r: int) -> Row:
     X = scipy.sparse.load_npz(path)
     size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     timed, extra = with_memory(lambda: MODELS[name](r).fit(X))
-    return {"input_mb": size / 1e6, "memory_mb": extra / 1e6, "inputs": extra / size, "s": timed.seconds}
+    return {"input_mb": size / 1e6, "memory_mb": extra / 1e6, "times_input": extra / size, "s": timed.seconds}
 
 
 def bars(rows: list[Row]) -> list[Bar]:  # noqa: ARG001 - measured beside a peer, without a bar

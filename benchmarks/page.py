@@ -34,7 +34,7 @@ def summary(bars: Iterable[tuple[str, Bar]]) -> str:
         {
             "benchmark": f"[{name}](#{name})",
             "what": bar.what,
-            "figure": bar.figure,
+            "figure": "" if bar.figure is None else f"{bar.figure:.4g}",
             "bar": f"{'at least' if bar.at_least else 'at most'} {shown(bar.limit)}",
             "verdict": "**missed**" if bar.verdict == "missed" else bar.verdict,
         }

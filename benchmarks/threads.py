@@ -12,7 +12,7 @@ from benchmarks.harness import Bar, Row, isolated, on_sets, race, warm
 from benchmarks.invariance import Pair, pair, same
 from cosep import CoSeparableNMF, cosfgm
 
-SETS = ("k1b", "ohscal", "TDT30", "faces")
+SETS = ("k1b", "ohscal", "TDT30")
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
