@@ -2,10 +2,9 @@
 
 The document sets are raw counts of their 1000 most frequent words, the faces 437 pixels x 400 images. `selection` is
 `cosfgm` alone, `fit` the selection with the factors after it, `nmf` is `NMF(init="nndsvd", max_iter=200)`; the ratios
-are to its seconds.
-Approximation is `1 - ||X - X^|| / ||X||` in percent, printed is CoS-FGM's in Pan and Ng (2023); `gap` is the relative
-duality gap of the selection, empty where SPA's choice could not be bettered. TDT30 is another extraction of the same
-documents than the paper's.
+are to its seconds. Approximation is `1 - ||X - X^|| / ||X||` in percent, printed is that of CoS-FGM in Pan and Ng
+(2023); `gap` is the relative duality gap of the selection, empty where nothing was better than SPA's choice. TDT30 is
+another extraction of the paper's documents.
 """
 
 from collections.abc import Iterator
