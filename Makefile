@@ -7,7 +7,7 @@ WHEEL := $(VENV)/.wheel
 PIP := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit wheel format clean
+.PHONY: help demo test lint types unit wheel bench format clean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1 /p' $(MAKEFILE_LIST) | awk '{printf "%s %-8s", $$1, $$2; $$1=$$2=""; print}'
@@ -27,7 +27,7 @@ lint: $(READY)  ## ruff: rules and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(READY)  ## mypy, strict, on src
+types: $(READY)  ## mypy, strict, on src and benchmarks
 	$(BIN)/mypy
 
 unit: $(READY)  ## pytest with doctests, warnings as errors and branch coverage
@@ -45,6 +45,9 @@ $(WHEEL): $(READY) $(shell find src -name '*.py')
 		empty/bin/python -c "import cosep; X, truth = cosep.make_coseparable(random_state=0); cosep.cosfgm(X, 10, 3)"
 	@$(VENV)/empty/bin/cosep 2>&1 | grep --quiet "install cosep\[cli\]"
 	@touch $@
+
+bench: $(READY)  ## measure everything beside its peers and write benchmarks/README.md
+	$(BIN)/python -m benchmarks
 
 format: $(READY)  ## let ruff mend what it can
 	$(BIN)/ruff check --fix .

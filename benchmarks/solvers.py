@@ -1,101 +1,102 @@
 """The convex model at a few hundred columns: the published fast gradient and Newton's method, to the same accuracy.
 
-Run as ``python benchmarks/solvers.py``. For each problem lambda is the multiplier of trace ``r/2 + 1``. The clock of
-the published solver stops when its objective is within the tolerance of the optimum, which it cannot know; ours stops
-when its own duality gap says so. One thread, best of three for ours. Problems on real data need ``COSEP_DATA``.
+Each problem is the self-dictionary model with the lambda that is the multiplier of trace `r/2 + 1`. The clock of the
+published solver stops when its objective is within the tolerance of the optimum, which it cannot know by itself; ours
+stops when its own duality gap proves as much. Optimum: Newton's method to a relative gap of 1e-10.
+
+Topics: Poisson counts of a random topic model. TDT2: 30 of the 1000 most frequent words, chosen by SPA, in the 500
+documents that use them most. Planted: a co-(10, 10)-separable matrix with one percent of noise. Faces: 40 pixels,
+chosen by SPA, of the 400 ORL faces.
 """
 
-import io
-import os
-import tarfile
-import time
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
-import scipy.io
-from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from benchmarks.data import Block, MissingDataError, documents, faces, topics
+from benchmarks.harness import Bar, Row, race, say, warm
 from cosep import make_coseparable, spa
 from cosep.select.fastgradient import solve_fast_gradient
 from cosep.select.newton import solve_newton
 
-Block = NDArray[np.float64]
-MOST_ITERATIONS = 5_000
+# How many steps of the fast gradient to try; if the last are too few, the ratio is a lower bound.
+STEPS = (500, 1_500, 5_000)
+TOLERANCES = (1e-4, 1e-6)
 
 
-def topics(m: int, n: int) -> Block:
-    """Return Poisson counts of a random topic model."""
-    random = np.random.default_rng(0)
-    words = random.gamma(0.3, size=(m, m))
-    counts = random.poisson(200 * (words / words.sum(axis=0)) @ random.dirichlet(np.full(m, 0.1), n).T)
-    return counts[:, counts.sum(axis=0) > 0].astype(float)
+def planted(m: int, n: int) -> Block:
+    """Return a co-(10, 10)-separable matrix with noise."""
+    return make_coseparable(m, n, 10, 10, noise=0.01, random_state=0)[0]
 
 
-def tdt(home: Path) -> Block:
-    """Return 30 of the 1000 most frequent words of TDT2, chosen by SPA, in the 500 documents that use them most."""
-    X = scipy.io.loadmat(home / "documents" / "TDT2.mat")["fea"].astype(float).tocsc()
-    X = X[:, np.argsort(-np.asarray(X.sum(axis=0)).ravel(), kind="stable")[:1000]]
+def words() -> Block:
+    """Return 30 words of TDT2 in 500 documents."""
+    X = documents("TDT30")
     block = X[:, spa(X, 30, normalize=False).col_indices].toarray().T
-    return block[:, np.argsort(-block.sum(axis=0), kind="stable")[:500]]
+    return np.ascontiguousarray(block[:, np.argsort(-block.sum(axis=0), kind="stable")[:500]])
 
 
-def faces(home: Path) -> Block:
-    """Return 40 pixels, chosen by SPA, of the 400 ORL faces, reduced to 23 x 19 by averaging."""
-    with tarfile.open(home / "faces" / "orl_faces.tar.gz") as archive:
-        names = sorted(name for name in archive.getnames() if name.endswith(".pgm"))
-        images = [pgm(archive.extractfile(name).read()) for name in names]
-    small = np.stack([image[:110, :92].reshape(22, 5, 23, 4).mean(axis=(1, 3)).ravel() for image in images], axis=1)
-    return small[spa(small.T, 40).col_indices] / 255
+def pixels() -> Block:
+    """Return 40 pixels of the faces."""
+    X = faces()
+    return X[spa(X.T, 40).col_indices]
 
 
-def pgm(data: bytes) -> NDArray[np.float64]:
-    """Decode an 8-bit binary PGM."""
-    stream = io.BytesIO(data)
-    stream.readline()
-    width, height = map(int, stream.readline().split())
-    stream.readline()
-    return np.frombuffer(stream.read(), np.uint8).reshape(height, width).astype(float)
+# How to make the block, the rank, and how many times faster Newton's method is to be.
+PROBLEMS: dict[str, tuple[Callable[[], Block], int, float]] = {
+    "topics 20 x 500": (partial(topics, 20, 500), 20, 50),
+    "TDT2 30 x 500": (words, 30, 50),
+    "planted 100 x 100": (partial(planted, 100, 100), 10, 50),
+    "faces 40 x 400": (pixels, 40, 20),
+}
+TINY = {"planted 30 x 30": (partial(planted, 30, 30), 10, 50.0)}
 
 
-def problems() -> Iterator[tuple[str, Block, int]]:
-    """Yield names, blocks and ranks."""
-    yield "topics 20 x 500", topics(20, 500), 20
-    yield "planted 100 x 100", make_coseparable(100, 100, 10, 10, noise=0.01, random_state=0)[0], 10
-    if home := os.environ.get("COSEP_DATA"):
-        yield "TDT2 30 x 500", tdt(Path(home)), 30
-        yield "faces 40 x 400", faces(Path(home)), 40
+def measure(*, tiny: bool = False) -> Iterator[Row]:
+    """Yield one row for each problem and tolerance."""
+    warm()
+    for name, (make, r, _) in (TINY if tiny else PROBLEMS).items():
+        say(f"  {name}")
+        try:
+            yield from ({"problem": name, **row} for row in compare(make(), r))
+        except MissingDataError as missing:
+            yield {"problem": name, "note": str(missing)}
 
 
-def main() -> None:
-    """Print one line for each problem and tolerance."""
-    print("| problem | tolerance | fast gradient, s | Newton, s | ratio | gap proven |")
-    print("|---|---|---|---|---|---|")
-    for name, B, r in problems():
-        w = B.sum(axis=0)
-        solve_newton(B, w, r=r, trace=1.0)
-        optimum = solve_newton(B, w, r=r, trace=r / 2 + 1, tol=1e-10)
-        lam = optimum.penalty
-        best = solve_newton(B, w, r=r, penalty=lam, tol=1e-10)
-        solve_fast_gradient(B, w, r=r, penalty=lam, max_iter=2)
-        start = time.perf_counter()
-        theirs = solve_fast_gradient(B, w, r=r, penalty=lam, tol=0.0, max_iter=MOST_ITERATIONS)
-        each = (time.perf_counter() - start) / theirs.n_iter
-        values = np.array([value for value, _, _ in theirs.history])
-        for tol in (1e-4, 1e-6):
-            reached = np.flatnonzero(values <= best.objective * (1 + tol))
-            slow = each * (reached[0] + 1) if len(reached) else each * MOST_ITERATIONS
-            fast = []
-            for _ in range(3):
-                start = time.perf_counter()
-                ours = solve_newton(B, w, r=r, penalty=lam, tol=tol)
-                fast.append(time.perf_counter() - start)
-            more = "" if len(reached) else "> "
-            times = f"{more}{slow:.2f} | {min(fast):.3f} | {more}{slow / min(fast):.0f}"
-            print(f"| {name} | {tol:g} | {times} | {ours.relative_gap:.0e} |", flush=True)
+def compare(B: Block, r: int) -> Iterator[Row]:
+    """Yield one row for each tolerance."""
+    w = B.sum(axis=0)
+    lam = solve_newton(B, w, r=r, trace=r / 2 + 1, tol=1e-10).penalty
+    newton = partial(solve_newton, B, w, r=r, penalty=lam)
+    gradient = partial(solve_fast_gradient, B, w, r=r, penalty=lam)
+    optimum = newton(tol=1e-10).objective
+    for most in STEPS:
+        values = np.array([value for value, _, _ in gradient(tol=0.0, max_iter=most).history])
+        if values.min() <= optimum * (1 + min(TOLERANCES)):
+            break
+    for tol in TOLERANCES:
+        reached = values <= optimum * (1 + tol)
+        steps = int(reached.argmax()) + 1 if reached.any() else len(values)
+        times = race(
+            gradient=partial(gradient, tol=0.0, max_iter=steps),
+            newton=partial(newton, tol=tol),
+        )
+        yield {
+            "tolerance": tol,
+            "gradient_s": times["gradient"].seconds,
+            "newton_s": times["newton"].seconds,
+            "ratio": times["gradient"].seconds / times["newton"].seconds,
+            "gap": times["newton"].answer.relative_gap,
+            "note": "" if reached.any() else f"not reached in {len(values)} steps",
+        }
 
 
-if __name__ == "__main__":
-    with threadpool_limits(1):
-        main()
+def bars(rows: list[Row]) -> list[Bar]:
+    """Hold the ratios at the smaller tolerance against the promise."""
+    finest = min(TOLERANCES)
+    ratios = {row["problem"]: row["ratio"] for row in rows if row.get("tolerance") == finest}
+    return [
+        Bar(f"times faster than the fast gradient to {finest:g}, {name}", ratios.get(name), limit, at_least=True)
+        for name, (_, _, limit) in PROBLEMS.items()
+    ]

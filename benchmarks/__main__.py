@@ -1,0 +1,34 @@
+"""Run benchmarks, keep their rows, write the page: ``python -m benchmarks [name ...]``."""
+
+import argparse
+from pathlib import Path
+from types import ModuleType
+
+from benchmarks import compilation, fits, growth, invariance, memory, solvers, threads
+from benchmarks.harness import collect, isolated, say, stamp, write_rows
+from benchmarks.page import page
+
+MODULES = (solvers, fits, growth, threads, invariance, memory, compilation)
+ITEMS: dict[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in MODULES}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the benchmarks that are named, or all."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(ITEMS)}; all if none is named")
+    parser.add_argument("--into", type=Path, default=Path(__file__).parent, help="folder for results/ and README.md")
+    parser.add_argument("--tiny", action="store_true", help="only see whether everything runs")
+    options = parser.parse_args(arguments)
+    if unknown := set(options.names) - set(ITEMS):
+        parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(ITEMS)}")
+    results = options.into / "results"
+    for name in options.names or ITEMS:
+        say(name)
+        rows = isolated(collect)(name, tiny=options.tiny)
+        write_rows(results / f"{name}.csv", [row | stamp() for row in rows])
+        # After each, so that a run that is interrupted leaves a page of what it has.
+        (options.into / "README.md").write_text(page(ITEMS, results), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
