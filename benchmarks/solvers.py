@@ -4,6 +4,11 @@ Each problem is the self-dictionary model with the lambda that is the multiplier
 published solver stops when its objective is within the tolerance of the optimum, which it cannot know by itself; ours
 stops when its own duality gap proves as much. Optimum: Newton's method to a relative gap of 1e-10.
 
+The published arithmetic costs the same at every step (n x n Gram matrix, a sort for each of n rows), so 30 steps are
+timed and multiplied by the number needed; that its objectives agree with those of our fast gradient, which takes the
+same steps in a cheaper way, is checked each time. The bars speak of the published solver; `ratio_own` is the ratio to
+our own fast gradient.
+
 Topics: Poisson counts of a random topic model. TDT2: 30 of the 1000 most frequent words, chosen by SPA, in the 500
 documents that use them most. Planted: a co-(10, 10)-separable matrix with one percent of noise. Faces: 40 pixels,
 chosen by SPA, of the 400 ORL faces.
@@ -16,6 +21,7 @@ import numpy as np
 
 from benchmarks.data import Block, MissingDataError, documents, faces, topics
 from benchmarks.harness import Bar, Row, race, say, warm
+from benchmarks.published import fast_gradient, project
 from cosep import make_coseparable, spa
 from cosep.select.fastgradient import solve_fast_gradient
 from cosep.select.newton import solve_newton
@@ -75,18 +81,25 @@ def compare(B: Block, r: int) -> Iterator[Row]:
         values = np.array([value for value, _, _ in gradient(tol=0.0, max_iter=most).history])
         if values.min() <= optimum * (1 + min(TOLERANCES)):
             break
+    project(np.zeros((2, 2)), np.ones(2))
+    few = min(30, len(values))
+    np.testing.assert_allclose(fast_gradient(B, w, lam, few), values[:few], rtol=1e-7)
     for tol in TOLERANCES:
         reached = values <= optimum * (1 + tol)
         steps = int(reached.argmax()) + 1 if reached.any() else len(values)
         times = race(
+            published=partial(fast_gradient, B, w, lam, few),
             gradient=partial(gradient, tol=0.0, max_iter=steps),
             newton=partial(newton, tol=tol),
         )
         yield {
             "tolerance": tol,
+            "steps": steps,
+            "published_s": times["published"].seconds * steps / few,
             "gradient_s": times["gradient"].seconds,
             "newton_s": times["newton"].seconds,
-            "ratio": times["gradient"].seconds / times["newton"].seconds,
+            "ratio": times["published"].seconds * steps / few / times["newton"].seconds,
+            "ratio_own": times["gradient"].seconds / times["newton"].seconds,
             "gap": times["newton"].answer.relative_gap,
             "note": "" if reached.any() else f"not reached in {len(values)} steps",
         }
@@ -97,6 +110,11 @@ def bars(rows: list[Row]) -> list[Bar]:
     finest = min(TOLERANCES)
     ratios = {row["problem"]: row["ratio"] for row in rows if row.get("tolerance") == finest}
     return [
-        Bar(f"times faster than the fast gradient to {finest:g}, {name}", ratios.get(name), limit, at_least=True)
+        Bar(
+            f"times faster than published, to {finest:g}, {name}",
+            ratios.get(name),
+            limit,
+            at_least=True,
+        )
         for name, (_, _, limit) in PROBLEMS.items()
     ]
