@@ -148,6 +148,45 @@ def test_a_solve_reports_how_far_it_is(solver):
     assert calls[-1][3] == pytest.approx(chosen.gap)
 
 
+def test_thousands_of_duplicates_are_one_atom_each():
+    base = np.random.default_rng(1).uniform(size=(6, 5))
+    order = np.random.default_rng(2).permutation(5000)
+    data = np.repeat(base, 1000, axis=1)[:, order]
+    chosen = fgm(data, 5)
+    assert chosen.gap <= 1e-4
+    assert sorted(order[chosen.col_indices] // 1000) == [0, 1, 2, 3, 4]
+    # The first of each group stands for it.
+    assert all(t == np.flatnonzero(order // 1000 == order[t] // 1000)[0] for t in chosen.col_indices)
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+def test_a_single_nonzero_column_and_all_columns_proportional(form, scale):
+    single = np.zeros((4, 7))
+    single[1:3, 5] = 2.0, 3.0
+    assert fgm(form(scale * single), 1).col_indices.tolist() == [5]
+    proportional = np.outer([1.0, 2.0, 0.0], [1.0, 5.0, 0.0, 5.0, 2.0])
+    chosen = fgm(form(scale * proportional), 1)
+    assert chosen.col_indices.tolist() == [1]
+    assert chosen.gap <= 1e-4
+
+
+def test_an_interrupt_leaves_nothing_broken():
+    data = RANDOM.uniform(size=(30, 400))
+    before = data.copy()
+    expected = fgm(data, 5)
+
+    def interrupt(*_call):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fgm(data, 5, callback=interrupt)
+    np.testing.assert_array_equal(data, before)
+    again = fgm(data, 5)
+    assert again.col_indices.tolist() == expected.col_indices.tolist()
+    assert again.history == expected.history
+
+
 def test_trace_and_penalty_exclude_each_other():
     with pytest.raises(ValueError, match=r"trace=2.0 and penalty=1.0 exclude each other"):
         fgm(X, 4, trace=2.0, penalty=1.0)

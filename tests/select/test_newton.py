@@ -163,6 +163,33 @@ def test_degenerate_data_end_certified_and_finite(B, trace):
     assert dictionary_breach(full(solution), w) <= 1e-9
 
 
+@each_problem
+@pytest.mark.parametrize("share", [1e-12, 1e-3, 0.5, 0.99, 1.0])
+def test_every_trace_up_to_the_number_of_columns_ends_certified(B, share):
+    w = B.sum(axis=0)
+    solution = solve_newton(B, w, r=5, trace=share * B.shape[1], tol=1e-6)
+    assert solution.ended in ("tolerance", "rounding")
+    assert solution.diagonal.sum() == pytest.approx(share * B.shape[1], rel=1e-8)
+    assert dictionary_breach(full(solution), w) <= 1e-9
+    assert solution.gap >= -1e-12 * np.linalg.norm(B) ** 2
+
+
+@each_problem
+@pytest.mark.parametrize("share", [0.0, 1e-15, 1e-10, 1e-6])
+def test_a_vanishing_penalty_ends_certified_or_says_that_it_does_not(B, share):
+    w = B.sum(axis=0)
+    lam = share * largest_penalty(B, w)
+    solution = solve_newton(B, w, r=5, penalty=lam, tol=1e-6)
+    # Weights over twelve decades bend F at every scale; Newton's method then crawls from kink to kink.
+    assert solution.ended in ("tolerance", "rounding") or B is PROBLEMS["unequal"]
+    assert solution.n_iter <= 1001
+    assert np.isfinite(solution.rows).all()
+    objective, gap = duality_gap(B, w, full(solution), lam)
+    rounding = 1e-12 * np.linalg.norm(B) ** 2
+    assert gap >= -rounding
+    assert objective - solution.gap <= lam * len(w) + rounding  # what the identity costs
+
+
 @pytest.mark.parametrize("scale", [1e-120, 1e-3, 1e120])
 def test_the_scale_of_the_data_does_not_matter(scale):
     B = PROBLEMS["topics"]
