@@ -14,11 +14,15 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cosep import (
+    HALSNMF,
+    BiorthogonalNMF,
     CoSeparableNMF,
+    MinVolNMF,
     Pool,
     Selection,
     SelectionWarning,
     SeparableNMF,
+    TriSymmetricNMF,
     clustering_accuracy,
     make_coseparable,
 )
@@ -27,6 +31,9 @@ from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS
 CHECKED = [
     *[CoSeparableNMF(n_rows=r, n_cols=2, method=method) for r in (2, 3) for method in BOTH_SELECTORS],
     *[SeparableNMF(n_components=2, method=m, axis=a) for m in COLUMN_SELECTORS for a in ("columns", "rows")],
+    *[model(n_components=r) for model in (HALSNMF, MinVolNMF) for r in (2, 3)],
+    *[BiorthogonalNMF(n_components=r) for r in (2, (3, 2))],
+    *[TriSymmetricNMF(n_components=r) for r in (1, 2)],
 ]
 
 

@@ -43,6 +43,12 @@ class Model(BaseEstimator):
         if hasattr(self, "feature_names_in_") and selection.col_indices is not None:
             self.selected_features_ = self.feature_names_in_[selection.col_indices]
 
+    def _store_progress(self, M: LocalMatrix, factorization: Factorization) -> None:
+        """Set how a factorization that chooses nothing went, and how well it explains the data."""
+        self.history_ = tuple(factorization.meta["objective"])
+        self.n_iter_ = len(self.history_) - 1
+        self.reconstruction_err_ = frobenius_error(M, factorization)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
