@@ -19,8 +19,11 @@ from cosep.matrix.local import Array, LocalMatrix
 from cosep.mixing import factor_labels, half_squared_error, narrow
 from cosep.select.spa import spa
 
-# Inside an alternation: a KKT residual below the first, or this many steps; at its end: one as good as exact.
-INNER_TOL, INNER_STEPS = 1e-4, 100
+# Inside an alternation: a KKT residual below the first, or this many sweeps over W or steps for a row of V. The steps
+# choose among equals, so that only a tight tolerance gives the same V for the same matrix stored otherwise.
+W_TOL, W_SWEEPS = 1e-4, 100
+V_TOL, V_STEPS = 1e-8, 1000
+# At its end: as good as exact.
 EXACT_TOL, EXACT_STEPS = 1e-13, 100_000
 # The error that the penalty is measured by is at least this share of the squared norm of X.
 ERROR_FLOOR = 1e-6
@@ -102,9 +105,9 @@ def minvol(
     converged = False
     while not converged and len(objective) <= max_iter:
         Y = np.linalg.inv(W.T @ W + unit * np.eye(r))
-        orthant_descent(V.T @ V + 2.0 * weight * total * Y, M.dot(V), W, INNER_TOL, INNER_STEPS)
+        orthant_descent(V.T @ V + 2.0 * weight * total * Y, M.dot(V), W, W_TOL, W_SWEEPS)
         B = M.cross(W)
-        simplex_descent(W.T @ W, B, V, INNER_TOL, INNER_STEPS)
+        simplex_descent(W.T @ W, B, V, V_TOL, V_STEPS)
         error, volume = half_squared_error(total, W, B, V), _volume(W, unit)
         objective.append(error + weight * volume)
         if callback is not None:

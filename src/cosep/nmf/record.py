@@ -9,8 +9,8 @@ from cosep.factorization import Factorization
 from cosep.matrix.local import Array, LocalMatrix
 from cosep.mixing import factor_labels, narrow
 
-# Powers of two from here on are beyond float64.
-LARGEST_EXPONENT = 1024
+# Numbers of float64 in full precision lie between these powers of two.
+SMALLEST_EXPONENT, LARGEST_EXPONENT = -1021, 1024
 
 
 def two_factors(M: LocalMatrix, W: Array, H: Array, meta: Mapping[str, Any]) -> Factorization:
@@ -33,5 +33,6 @@ def two_factors(M: LocalMatrix, W: Array, H: Array, meta: Mapping[str, Any]) -> 
 
 def absorb(part: Array, exponent: int) -> tuple[Array, int]:
     """Return ``part * 2**exponent``, or as much of it as floats can hold and the rest of the exponent."""
-    taken = min(exponent, LARGEST_EXPONENT - int(np.frexp(part.max(initial=0.0))[1]))
+    size = int(np.frexp(part.max(initial=0.0))[1])
+    taken = min(max(exponent, SMALLEST_EXPONENT - size), LARGEST_EXPONENT - size)
     return np.ldexp(part, taken), exponent - taken

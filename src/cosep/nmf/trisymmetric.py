@@ -98,7 +98,7 @@ def trisymmetric(
     objective.append(min(error, objective[0]))
     _report(callback, 3, objective[-1])
     topics, spread = W / sums, sums / norms
-    core, rest = absorb(S * spread[:, None] * spread, A.exponent)
+    core, rest = absorb(S * np.outer(spread, spread), A.exponent)
     half = -(-rest // 2)
     topics, core = np.ldexp(topics, half), np.ldexp(core, rest - 2 * half)
     labels = factor_labels(W, np.linalg.norm(S @ unit.T, axis=1) / norms)
