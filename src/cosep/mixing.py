@@ -93,7 +93,8 @@ def half_squared_error(total: float, A: Array, B: Array, V: Array) -> float:
 
 def narrow(part: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return the array in the type of the data, unless its range is too small."""
-    fits = np.abs(part).max(initial=0.0) <= np.finfo(dtype).max
+    largest, range_of = np.abs(part).max(initial=0.0), np.finfo(dtype)
+    fits = largest == 0 or range_of.tiny <= largest <= range_of.max
     return part.astype(dtype) if fits else part
 
 

@@ -1,5 +1,6 @@
 """TriSymmetricNMF: topics found through the words that belong to one topic alone."""
 
+import warnings
 from dataclasses import replace
 from typing import Any, Self, cast
 
@@ -7,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.estimators.base import Factorizer, by_position, frobenius_error
-from cosep.factorization import Callback, Factorization, Selection
+from cosep.factorization import Callback, Factorization, Selection, SelectionWarning
 from cosep.matrix.checks import check_count
 from cosep.mixing import factor_labels
-from cosep.nmf.trisymmetric import trisymmetric
+from cosep.nmf.trisymmetric import ANCHORS, trisymmetric
 from cosep.select.pool import Pool
+from cosep.select.spa import warn_if_fewer
 
 
 class TriSymmetricNMF(Factorizer):
@@ -100,8 +102,12 @@ class TriSymmetricNMF(Factorizer):
         M = self._matrix(X, reset=True)
         r = check_count(self.n_components, "n_components", M.shape[1], "n_features")
         pool = by_position(self.pool, getattr(self, "feature_names_in_", None), "pool")
-        found = trisymmetric(M, r, pool=pool, max_iter=self.max_iter, tol=self.tol, callback=self.callback)
+        with warnings.catch_warnings():
+            # Said below, so that the caller of this method hears it.
+            warnings.simplefilter("ignore", SelectionWarning)
+            found = trisymmetric(M, r, pool=pool, max_iter=self.max_iter, tol=self.tol, callback=self.callback)
         chosen = cast("Selection", found.selection)
+        warn_if_fewer(chosen.col_indices, r, ANCHORS)
         self.components_ = _shares(found.col_factor, axis=1)
         self.n_components_ = len(self.components_)
         self.core_ = _shares(np.asarray(found.core))

@@ -7,6 +7,9 @@ import numpy as np
 
 from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
 
+# Entries of X beyond 2**+-this are scaled: as far as the squares of their squares stay within float64, and theirs too.
+SAFE_EXPONENT = 100
+
 
 class GramMatrix(LocalMatrix):
     """``X'X`` of a matrix X, for those who select columns and mix them.
@@ -21,8 +24,9 @@ class GramMatrix(LocalMatrix):
     """
 
     def __init__(self, of: LocalMatrix) -> None:
-        super().__init__(None, 2 * of.exponent)
-        self._of = of
+        self._of = _moderate(of)
+        self._dtype = of.dtype
+        super().__init__(None, 2 * self._of.exponent)
         self._norms: Array | None = None
 
     @property
@@ -34,7 +38,7 @@ class GramMatrix(LocalMatrix):
     @property
     def dtype(self) -> np.dtype[Any]:
         """What X is stored in."""
-        return self._of.dtype
+        return self._dtype
 
     @property
     def is_sparse(self) -> bool:
@@ -80,3 +84,12 @@ class GramMatrix(LocalMatrix):
         if self._norms is None:
             self._norms = super().squared_norms()
         return self._norms.copy()
+
+
+def _moderate(M: LocalMatrix) -> LocalMatrix:
+    """Return the matrix with its largest entry brought to about one by a power of two, if it is far from that."""
+    exponent = int(np.frexp((M.values.data if M.is_sparse else M.values).max(initial=0.0))[1])
+    if abs(exponent) <= SAFE_EXPONENT:
+        return M
+    scaled = M.scaled(np.full(M.shape[0], 2.0**-exponent), np.ones(M.shape[1]))
+    return LocalMatrix(scaled.values, M.exponent + exponent)

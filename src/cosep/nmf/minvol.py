@@ -17,6 +17,7 @@ from cosep.kernels.quadratic import orthant_descent, simplex_descent
 from cosep.matrix.checks import as_matrix, check_callback, check_count, check_nonzero, check_number, check_positive
 from cosep.matrix.local import Array, LocalMatrix
 from cosep.mixing import factor_labels, half_squared_error, narrow
+from cosep.nmf.record import absorb
 from cosep.select.spa import spa
 
 # Inside an alternation: a KKT residual below the first, or this many sweeps over W or steps for a row of V. The steps
@@ -113,10 +114,14 @@ def minvol(
         if callback is not None:
             callback("minvol", len(objective) - 1, max_iter, float(np.sqrt(max(2.0 * error, 0.0))))
         converged = objective[-2] - objective[-1] <= 0.5 * tol
+    corners, rest = absorb(W, M.exponent)
+    if rest > 0:
+        msg = "X has entries so close to the largest float that the corners around it are beyond; divide X by 1000."
+        raise ValueError(msg)
     V = simplex_coefficients(M.T, W.T)
     objective[-1] = half_squared_error(total, W, M.cross(W), V) + weight * volume
     return Factorization(
-        row_factor=narrow(np.ldexp(W, M.exponent), M.dtype),
+        row_factor=narrow(np.ldexp(corners, rest), M.dtype),
         core=None,
         col_factor=narrow(V.T, M.dtype),
         row_labels=factor_labels(W, np.linalg.norm(V, axis=0)),

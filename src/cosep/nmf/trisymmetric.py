@@ -23,6 +23,7 @@ from cosep.select.pool import Pool, check_pool
 from cosep.select.spa import pursue, spa_weights, warn_if_fewer
 
 STAGES = 3
+ANCHORS = "anchor columns"
 
 
 def trisymmetric(
@@ -80,7 +81,7 @@ def trisymmetric(
     check_callback(callback)
     A = GramMatrix(M)
     anchors, _ = pursue(A, r, spa_weights(A), positions=check_pool(pool, r, M.shape[1]))
-    warn_if_fewer(anchors, r, "anchor columns")
+    warn_if_fewer(anchors, r, ANCHORS)
     _report(callback, 1, np.nan)
     total = A.squared_norm()
     W = column_weights(A, anchors).T
