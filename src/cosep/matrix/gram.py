@@ -1,7 +1,6 @@
 """A matrix enters; the answers of its Gram matrix leave, which is never stored."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,6 @@ class GramMatrix(LocalMatrix):
 
     def __init__(self, of: LocalMatrix) -> None:
         self._of = _moderate(of)
-        self._dtype = of.dtype
         super().__init__(None, 2 * self._of.exponent)
         self._norms: Array | None = None
 
@@ -34,11 +32,6 @@ class GramMatrix(LocalMatrix):
         """The number of columns of X, twice."""
         n = self._of.shape[1]
         return n, n
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """What X is stored in."""
-        return self._dtype
 
     @property
     def is_sparse(self) -> bool:
