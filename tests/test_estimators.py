@@ -107,7 +107,7 @@ def outcome(model, X):
 
 def rounding(model):
     """Return how far two fits may be apart that differ by rounding alone: one solver chooses among equals."""
-    return 1e-7 if isinstance(model, MinVolNMF) else 1e-9
+    return 1e-6 if isinstance(model, MinVolNMF) else 1e-9
 
 
 @each_transformer

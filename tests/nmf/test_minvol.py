@@ -85,6 +85,20 @@ def test_coefficients_do_not_depend_on_the_unit_and_saturate_far_outside():
     np.testing.assert_allclose(simplex_coefficients(rows, corners, -2000), 0.0, atol=1e-12)
 
 
+def test_weights_of_nearly_proportional_corners_are_exact_and_feasible():
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        H = random.uniform(size=(4, 6))
+        H[3] = 0.4 * H[0] + 10.0 ** -random.uniform(1, 4) * H[3]
+        rows = random.gamma(0.5, size=(10, 6))
+        U = simplex_coefficients(as_matrix(rows), H)
+        assert U.min() >= 0
+        assert U.sum(axis=1).max() <= 1 + 1e-12
+        for u, row in zip(U, rows, strict=True):
+            expected = qp_simplex(H @ H.T, H @ row)
+            assert np.linalg.norm(u @ H - row) <= np.linalg.norm(expected @ H - row) + 1e-9
+
+
 def test_columns_and_rows_that_move_take_the_factors_along():
     X = RANDOM.gamma(0.5, size=(12, 30))
     rows, cols = RANDOM.permutation(12), RANDOM.permutation(30)

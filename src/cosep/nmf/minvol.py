@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cosep.factorization import Callback, Factorization, SelectionWarning
-from cosep.kernels.quadratic import orthant_descent, simplex_descent
+from cosep.kernels.quadratic import orthant_active_set, orthant_descent, simplex_descent
 from cosep.matrix.checks import as_matrix, check_callback, check_count, check_nonzero, check_number, check_positive
 from cosep.matrix.local import Array, LocalMatrix
 from cosep.mixing import factor_labels, half_squared_error, narrow
@@ -24,8 +24,9 @@ from cosep.select.spa import spa
 # choose among equals, so that only a tight tolerance gives the same V for the same matrix stored otherwise.
 W_TOL, W_SWEEPS = 1e-4, 100
 V_TOL, V_STEPS = 1e-8, 1000
-# At its end: as good as exact.
-EXACT_TOL, EXACT_STEPS = 1e-13, 100_000
+# At its end: the excess over the sum of one, or steps to find it; then a KKT residual, or steps that mend rounding.
+ROOT_TOL, ROOT_STEPS = 1e-14, 50
+EXACT_TOL, EXACT_STEPS = 1e-13, 1000
 # The error that the penalty is measured by is at least this share of the squared norm of X.
 ERROR_FLOOR = 1e-6
 # Data this much larger than the corners, as a power of two, is beyond the simplex whatever its size.
@@ -119,7 +120,7 @@ def minvol(
         msg = "X has entries so close to the largest float that the corners around it are beyond; divide X by 1000."
         raise ValueError(msg)
     V = simplex_coefficients(M.T, W.T)
-    objective[-1] = half_squared_error(total, W, M.cross(W), V) + weight * volume
+    objective[-1] = half_squared_error(total, W, B, V) + weight * volume
     return Factorization(
         row_factor=narrow(np.ldexp(corners, rest), M.dtype),
         core=None,
@@ -131,10 +132,39 @@ def minvol(
 
 
 def simplex_coefficients(M: LocalMatrix, H: Array, exponent: int = 0) -> Array:
-    """Solve ``min_U ||2**exponent M - U H||_F`` over rows of U in the unit simplex, each row on its own."""
-    U = np.zeros((M.shape[0], len(H)))
-    simplex_descent(H @ H.T, np.ldexp(M.dot(H.T), min(exponent, HUGE)), U, EXACT_TOL, EXACT_STEPS)
+    """Solve ``min_U ||2**exponent M - U H||_F`` over rows of U in the unit simplex exactly, each row on its own."""
+    G, B = H @ H.T, np.ldexp(M.dot(H.T), min(exponent, HUGE))
+    U = _by_multipliers(G, B)
+    simplex_descent(G, B, U, EXACT_TOL, EXACT_STEPS)
     return U
+
+
+def _by_multipliers(G: Array, B: Array) -> Array:
+    """Solve ``min_u 1/2 u'Gu - b'u`` over ``u >= 0, sum(u) <= 1`` for each row b of B.
+
+    Pairs of entries that exchange weight need very many steps where corners are nearly proportional; this needs few.
+    Where the minimiser over the orthant sums to more than one, it is that for ``b - mu`` with the multiplier mu at
+    which it sums to one. The sum falls in mu, piecewise linearly, from more than one at mu = 0 to zero at max(b): its
+    root lies between, and regula falsi is exact once both ends lie on one piece (Illinois rule: an end that stays
+    twice counts half).
+    """
+    U = np.zeros(B.shape)
+    orthant_active_set(G, B, U)
+    rows = np.flatnonzero(U.sum(axis=1) > 1.0)
+    low, high = np.zeros(len(rows)), B[rows].max(axis=1, initial=0.0)
+    above, below = U[rows].sum(axis=1) - 1.0, np.full(len(rows), -1.0)
+    for _ in range(ROOT_STEPS):
+        mu = low + (high - low) * above / (above - below)
+        V = U[rows]
+        orthant_active_set(G, B[rows] - mu[:, None], V)
+        U[rows] = V
+        excess = V.sum(axis=1) - 1.0
+        over = excess > 0.0
+        low, high = np.where(over, mu, low), np.where(over, high, mu)
+        above, below = np.where(over, excess, above / 2.0), np.where(over, below / 2.0, excess)
+        left = (np.abs(excess) > ROOT_TOL) & (low < high)
+        rows, low, high, above, below = rows[left], low[left], high[left], above[left], below[left]
+    return np.asarray(U / np.maximum(U.sum(axis=1, keepdims=True), 1.0))
 
 
 def _starting_corners(M: LocalMatrix, r: int) -> Array:
