@@ -129,3 +129,20 @@ def _dictionary_row_constraints(w, t):
 def _solve(H, b, constraints, bounds):
     """``min 1/2 x'Hx - b'x`` subject to ``constraints @ x >= bounds``."""
     return quadprog.solve_qp(H, np.asarray(b, dtype=float), constraints.T, bounds)[0]
+
+
+def hals_sweep(M, W, H):
+    """Update each column of W once, exactly, from the residual of all others."""
+    W = W.copy()
+    for k in range(W.shape[1]):
+        residual = M - W @ H + np.outer(W[:, k], H[k])
+        W[:, k] = np.maximum(residual @ H[k], 0.0) / (H[k] @ H[k])
+    return W
+
+
+def biorthogonal_step(M, F, S, G):
+    """Update G, F and S by the formulas as they are printed, with FF' and GG' in full."""
+    G = G * np.sqrt((M.T @ F @ S) / (G @ G.T @ M.T @ F @ S))
+    F = F * np.sqrt((M @ G @ S.T) / (F @ F.T @ M @ G @ S.T))
+    S = S * np.sqrt((F.T @ M @ G) / (F.T @ F @ S @ G.T @ G))
+    return F, S, G

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cosep import datasets, metrics
     from cosep.datasets.synthetic import make_coseparable
-    from cosep.estimators import CoSeparableNMF, SeparableNMF
+    from cosep.estimators import (
+        HALSNMF,
+        BiorthogonalNMF,
+        CoSeparableNMF,
+        MinVolNMF,
+        SeparableNMF,
+        TriSymmetricNMF,
+    )
     from cosep.factorization import Factorization, Scaling, Selection, SelectionWarning
     from cosep.metrics import clustering_accuracy, index_accuracy, relative_approximation
     from cosep.mixing import mix
@@ -22,13 +29,17 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BiorthogonalNMF": "cosep.estimators",
     "CoSeparableNMF": "cosep.estimators",
     "Factorization": "cosep.factorization",
+    "HALSNMF": "cosep.estimators",
+    "MinVolNMF": "cosep.estimators",
     "Pool": "cosep.select.pool",
     "Scaling": "cosep.factorization",
     "Selection": "cosep.factorization",
     "SelectionWarning": "cosep.factorization",
     "SeparableNMF": "cosep.estimators",
+    "TriSymmetricNMF": "cosep.estimators",
     "both_sides": "cosep.select.both_sides",
     "clustering_accuracy": "cosep.metrics",
     "cosfgm": "cosep.select.cosfgm",
@@ -42,13 +53,17 @@ _HOMES = {
 _MODULES = ("datasets", "metrics")
 
 __all__ = [
+    "HALSNMF",
+    "BiorthogonalNMF",
     "CoSeparableNMF",
     "Factorization",
+    "MinVolNMF",
     "Pool",
     "Scaling",
     "Selection",
     "SelectionWarning",
     "SeparableNMF",
+    "TriSymmetricNMF",
     "__version__",
     "both_sides",
     "clustering_accuracy",

@@ -86,9 +86,15 @@ def coefficients(M: LocalMatrix, H: Array) -> Array:
     return _nonnegative(H.T, M.dot(H.T), np.zeros((M.shape[0], len(H))), exact=True)
 
 
+def half_squared_error(total: float, A: Array, B: Array, V: Array) -> float:
+    """``1/2 ||M - A V'||^2 / ||M||^2`` from ``B = M'A`` and ``total = ||M||^2``."""
+    return 0.5 * (total - 2.0 * float(np.vdot(B, V)) + float(np.vdot(V @ (A.T @ A), V))) / total
+
+
 def narrow(part: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return the array in the type of the data, unless its range is too small."""
-    fits = np.abs(part).max(initial=0.0) <= np.finfo(dtype).max
+    largest, range_of = np.abs(part).max(initial=0.0), np.finfo(dtype)
+    fits = largest == 0 or range_of.tiny <= largest <= range_of.max
     return part.astype(dtype) if fits else part
 
 
@@ -129,21 +135,21 @@ def _coseparable(
     row_weights, col_weights = column_weights(M.T, rows).T, column_weights(M, cols)
     P1, P2 = row_weights, col_weights
     total = max(M.squared_norm(), np.finfo(np.float64).tiny)
-    objective = [_objective(total, P1 @ S, M.cross(P1 @ S), P2.T)]
+    objective = [half_squared_error(total, P1 @ S, M.cross(P1 @ S), P2.T)]
     for step in range(1, max_iter + 1):
         W = P1 @ S
         P2 = _nonnegative(W, M.cross(W), P2.T).T
         H = S @ P2
         target = M.dot(H.T)
         P1 = _nonnegative(H.T, target, P1)
-        objective.append(_objective(total, H.T, target, P1))
+        objective.append(half_squared_error(total, H.T, target, P1))
         if callback is not None:
             callback("mix", step, max_iter, float(np.sqrt(max(2.0 * objective[-1], 0.0))))
         if objective[-2] - objective[-1] <= 0.5 * tol:
             break
     H = S @ P2
     P1 = coefficients(M, H)
-    objective[-1] = _objective(total, H.T, M.dot(H.T), P1)
+    objective[-1] = half_squared_error(total, H.T, M.dot(H.T), P1)
     return Factorization(
         row_factor=narrow(P1, M.dtype),
         core=narrow(np.ldexp(S, M.exponent), M.dtype),
@@ -155,11 +161,6 @@ def _coseparable(
         col_labels=factor_labels(P2.T, np.linalg.norm(P1 @ S, axis=0)),
         meta={"objective": objective},
     )
-
-
-def _objective(total: float, A: Array, B: Array, V: Array) -> float:
-    """``1/2 ||M - A V'||^2 / ||M||^2`` from ``B = M'A`` and ``total = ||M||^2``."""
-    return 0.5 * (total - 2.0 * float(np.vdot(B, V)) + float(np.vdot(V @ (A.T @ A), V))) / total
 
 
 def _nonnegative(A: Array, B: Array, V: Array, *, exact: bool = False) -> Array:

@@ -1,6 +1,10 @@
 """scikit-learn estimators: check once, call one function, store."""
 
+from cosep.estimators.biorthogonal import BiorthogonalNMF
 from cosep.estimators.coseparable import CoSeparableNMF
+from cosep.estimators.hals import HALSNMF
+from cosep.estimators.minvol import MinVolNMF
 from cosep.estimators.separable import SeparableNMF
+from cosep.estimators.trisymmetric import TriSymmetricNMF
 
-__all__ = ["CoSeparableNMF", "SeparableNMF"]
+__all__ = ["HALSNMF", "BiorthogonalNMF", "CoSeparableNMF", "MinVolNMF", "SeparableNMF", "TriSymmetricNMF"]

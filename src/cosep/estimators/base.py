@@ -19,11 +19,47 @@ from cosep.select.pool import Pool
 Method = str | Callable[..., Selection]
 
 
-class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What the estimators share: input with names, rows as mixtures of `components_`, reconstruction and score."""
+class Model(BaseEstimator):
+    """What all estimators share: nonnegative input with names, and the attributes of a factorization."""
+
+    selected_features_: NDArray[Any]
+
+    def _matrix(self, X: Any, *, reset: bool) -> LocalMatrix:
+        """Check X and keep, or compare, the number and names of its features."""
+        M = as_matrix(X)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return M
+
+    def _store(self, factorization: Factorization, selection: Selection | None = None) -> None:
+        """Set the attributes that every estimator has, and those of the selection where there is one."""
+        self.row_factor_, self.col_factor_ = factorization.row_factor, factorization.col_factor
+        self.row_labels_, self.column_labels_ = factorization.row_labels, factorization.col_labels
+        if hasattr(self, "selected_features_"):
+            del self.selected_features_
+        if selection is None:
+            return
+        self.row_indices_, self.col_indices_ = selection.row_indices, selection.col_indices
+        self.gap_, self.history_ = selection.gap, selection.history
+        if hasattr(self, "feature_names_in_") and selection.col_indices is not None:
+            self.selected_features_ = self.feature_names_in_[selection.col_indices]
+
+    def _store_progress(self, M: LocalMatrix, factorization: Factorization) -> None:
+        """Set how a factorization that chooses nothing went, and how well it explains the data."""
+        self.history_ = tuple(factorization.meta["objective"])
+        self.n_iter_ = len(self.history_) - 1
+        self.reconstruction_err_ = frobenius_error(M, factorization)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
+    """What the estimators share that explain rows: mixtures of `components_`, reconstruction and score."""
 
     components_: NDArray[Any]
-    selected_features_: NDArray[Any]
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Explain new rows by the fitted components.
@@ -73,33 +109,14 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def _matrix(self, X: Any, *, reset: bool) -> LocalMatrix:
-        """Check X and keep, or compare, the number and names of its features."""
-        M = as_matrix(X)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return M
-
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         """Solve ``min ||M - U components_||_F`` over ``U >= 0``."""
         exponent = int(np.frexp(self.components_.max(initial=0.0))[1])
         H = np.ldexp(self.components_.astype(np.float64), -exponent)
         return np.ldexp(coefficients(M, H), M.exponent - exponent).astype(M.dtype)
 
-    def _store(self, factorization: Factorization, selection: Selection) -> None:
-        """Set the attributes that every estimator has."""
-        self.row_indices_, self.col_indices_ = selection.row_indices, selection.col_indices
-        self.row_factor_, self.col_factor_ = factorization.row_factor, factorization.col_factor
-        self.row_labels_, self.column_labels_ = factorization.row_labels, factorization.col_labels
-        self.gap_, self.history_ = selection.gap, selection.history
-        if hasattr(self, "selected_features_"):
-            del self.selected_features_
-        if hasattr(self, "feature_names_in_") and selection.col_indices is not None:
-            self.selected_features_ = self.feature_names_in_[selection.col_indices]
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -162,6 +179,17 @@ def _positions(wanted: Any, names: NDArray[Any] | None, side: str) -> Any:
 def frobenius_error(M: LocalMatrix, factors: Factorization) -> float:
     """Return the norm of what the factors leave unexplained, in the units of the data."""
     return float(np.ldexp(factors.relative_error(M) * np.sqrt(M.squared_norm()), M.exponent))
+
+
+def biclusters(factors: Factorization) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the indicator matrices of rows and columns, one bicluster a row of the core.
+
+    Its columns are those with the label that is largest in that row of the core, scaled by the columns' strengths.
+    """
+    rows = factors.row_labels == np.arange(factors.row_factor.shape[1])[:, None]
+    strengths = np.linalg.norm(factors.col_factor.astype(np.float64), axis=1)
+    partner = (factors.core * strengths).argmax(axis=1)
+    return np.asarray(rows), np.asarray(factors.col_labels == partner[:, None])
 
 
 def product(X: Any, right: NDArray[Any], what: str) -> NDArray[Any]:

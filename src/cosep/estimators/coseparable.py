@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from cosep.estimators.base import (
     Factorizer,
     Method,
+    biclusters,
     by_position,
     frobenius_error,
     method_named,
@@ -17,7 +18,7 @@ from cosep.estimators.base import (
     product,
     refuse_no_selection,
 )
-from cosep.factorization import Callback, Factorization
+from cosep.factorization import Callback
 from cosep.matrix.checks import check_callback, check_choice, check_count, check_random
 from cosep.mixing import mix
 from cosep.scaling import SCALINGS, scale
@@ -157,7 +158,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self.n_rows_, self.n_cols_ = self.core_.shape
         self.components_ = self.core_ @ factors.col_factor
         self.row_weights_, self.col_weights_ = np.asarray(factors.row_weights), np.asarray(factors.col_weights)
-        self.rows_, self.columns_ = _biclusters(factors)
+        self.rows_, self.columns_ = biclusters(factors)
         self.n_iter_ = len(factors.meta["objective"]) - 1
         self.reconstruction_err_ = frobenius_error(M, factors)
         return self
@@ -183,11 +184,3 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
                 raise ValueError(msg)
             X = X[list(self.selected_features_)]
         return product(X, self.col_weights_, "selected columns")
-
-
-def _biclusters(factors: Factorization) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the indicator matrices of rows and columns, one bicluster a selected row."""
-    rows = factors.row_labels == np.arange(factors.row_factor.shape[1])[:, None]
-    strengths = np.linalg.norm(factors.col_factor.astype(np.float64), axis=1)
-    partner = (factors.core * strengths).argmax(axis=1)
-    return np.asarray(rows), np.asarray(factors.col_labels == partner[:, None])

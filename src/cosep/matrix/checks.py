@@ -213,6 +213,13 @@ def _check_range(values: Any, largest: float, name: str) -> None:
             raise ValueError(msg)
 
 
+def check_nonzero(M: LocalMatrix) -> None:
+    """Refuse a matrix without a positive entry."""
+    if M.count_nonzero() == 0:
+        msg = "X has no nonzero entry to factor; pass data with at least one positive entry."
+        raise ValueError(msg)
+
+
 def check_count(value: Any, name: str, limit: int, limit_name: str) -> int:
     """Return ``value`` as an int if it is a whole number from 1 to ``limit``."""
     if not isinstance(value, numbers.Integral) or isinstance(value, (bool, np.bool_)) or int(value) < 1:
@@ -222,6 +229,12 @@ def check_count(value: Any, name: str, limit: int, limit_name: str) -> int:
         msg = f"{name}={value} must be at most {limit_name}={limit}; ask for fewer, or pass more data."
         raise ValueError(msg)
     return int(value)
+
+
+def check_pair(value: Any, name: str, shape: tuple[int, int]) -> tuple[int, int]:
+    """Return two counts, of rows and of columns, from one number for both or a pair."""
+    rows, cols = value if isinstance(value, (tuple, list)) and len(value) == 2 else (value, value)
+    return check_count(rows, name, shape[0], "n_samples"), check_count(cols, name, shape[1], "n_features")
 
 
 def check_positive(value: Any, name: str = "max_iter") -> int:

@@ -56,6 +56,10 @@ class LocalMatrix:
         """The transpose, sharing memory."""
         return LocalMatrix(self.values.T, self.exponent)
 
+    def count_nonzero(self) -> int:
+        """Return the number of nonzero entries, the same however they are stored."""
+        return int(np.count_nonzero(self.values.data if self.is_sparse else self.values))
+
     def row_blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield the matrix as dense float64 blocks of a few rows."""
         m, n = self.shape

@@ -1,0 +1,83 @@
+"""HALSNMF: a matrix explained by a few nonnegative components of no fixed origin."""
+
+from typing import Any, Self
+
+from cosep.estimators.base import Factorizer
+from cosep.factorization import Callback
+from cosep.matrix.checks import check_count
+from cosep.nmf.ahals import LARGER_SIDE, ahals
+
+
+class HALSNMF(Factorizer):
+    """Explain a nonnegative matrix by a few nonnegative components, ``X ~ W @ H``, with the smallest error.
+
+    Accelerated HALS of N. Gillis and F. Glineur, doi:10.1162/NECO_a_00256. Its components are mixtures that need not
+    resemble any row: the error that it reaches is what models of selected rows and columns are measured by.
+
+    Parameters
+    ----------
+    n_components : int
+        How many components.
+    max_iter : int
+        Iterations at the most.
+    tol : float
+        Stop when an iteration lowers the squared error by less than ``tol`` times the squared norm of X.
+    callback : callable, optional
+        Called as ``callback("ahals", step, most_steps, relative_error)`` while ``fit`` goes on.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        H; each row sums to one. The component that explains most comes first.
+    row_factor_, col_factor_ : ndarray of shape (m, n_components) and (n_components, n_features)
+        W and H; W is what `transform` returns for the data of the fit.
+    n_components_ : int
+    row_labels_, column_labels_ : ndarray of int
+        The component with the largest share; -1 for an all-zero row or column.
+    reconstruction_err_ : float
+        Frobenius norm of the difference between X and the product of the factors.
+    n_iter_ : int
+        Iterations of the fit.
+    history_ : tuple
+        ``1/2 ||X - WH||^2 / ||X||^2`` at the start and after each iteration.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import HALSNMF
+    >>> X = np.array([[2.0, 2.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 3.0]])
+    >>> model = HALSNMF(n_components=2).fit(X)
+    >>> model.components_.round(2), round(model.score(X), 6)
+    (array([[0.5, 0.5, 0. ], [0. , 0. , 1. ]]), 1.0)
+    """
+
+    def __init__(
+        self, n_components: int = 10, *, max_iter: int = 500, tol: float = 1e-6, callback: Callback | None = None
+    ) -> None:
+        self.n_components = n_components
+        self.max_iter = max_iter
+        self.tol = tol
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
+        """Find the components of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        M = self._matrix(X, reset=True)
+        r = check_count(self.n_components, "n_components", max(M.shape), LARGER_SIDE)
+        factors = ahals(M, r, max_iter=self.max_iter, tol=self.tol, callback=self.callback)
+        self._store(factors)
+        self._store_progress(M, factors)
+        self.components_ = factors.col_factor
+        self.n_components_ = len(self.components_)
+        return self

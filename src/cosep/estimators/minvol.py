@@ -1,0 +1,114 @@
+"""MinVolNMF: rows explained as mixtures of the corners of a small simplex."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosep.estimators.base import Factorizer
+from cosep.factorization import Callback
+from cosep.matrix.checks import check_count
+from cosep.matrix.local import LocalMatrix
+from cosep.nmf.minvol import minvol, simplex_coefficients
+
+
+class MinVolNMF(Factorizer):
+    """Explain every row of a nonnegative matrix as a mix of a few corners, ``X ~ W @ H``, that enclose little volume.
+
+    ``min ||X - W H||_F^2 + l logdet(H H' + delta I)`` over ``H >= 0`` and rows of W in the unit simplex: weights that
+    sum to one at the most. Under mild conditions the corners are unique even if no row is one, where SeparableNMF
+    needs one row at each. Leplat, Ang and Gillis, doi:10.1109/ICASSP.2019.8682280.
+
+    Parameters
+    ----------
+    n_components : int
+        How many corners.
+    penalty : float
+        The share of the error that the volume weighs at the start.
+    delta : float
+        What keeps the volume of flat corners above zero, in units of the largest squared norm of a row to start from.
+    max_iter : int
+        Iterations at the most.
+    tol : float
+        Stop when an iteration lowers the objective by less than ``tol`` times the squared norm of X.
+    callback : callable, optional
+        Called as ``callback("minvol", step, most_steps, relative_error)`` while ``fit`` goes on.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        H, the corners, in the units of X.
+    row_factor_, col_factor_ : ndarray of shape (m, n_components) and (n_components, n_features)
+        W and H; W is what `transform` returns for the data of the fit.
+    n_components_ : int
+    row_labels_, column_labels_ : ndarray of int
+        The component with the largest share; -1 for an all-zero row or column.
+    reconstruction_err_ : float
+        Frobenius norm of the difference between X and the product of the factors.
+    n_iter_ : int
+        Iterations of the fit.
+    history_ : tuple
+        The objective at the start and after each iteration; see `cosep.nmf.minvol.minvol`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Notes
+    -----
+    The weights of new rows are bound to the simplex too, so that ``transform(2 * X)`` is not twice ``transform(X)``:
+    a row far beyond the corners is explained by the nearest mix of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import MinVolNMF
+    >>> X = np.array([[4.0, 0.0], [0.0, 4.0], [1.0, 3.0]])
+    >>> MinVolNMF(n_components=2).fit(X).transform(X).round(2)
+    array([[1. , 0. ],
+           [0. , 1. ],
+           [0.25, 0.75]])
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        penalty: float = 0.1,
+        delta: float = 0.1,
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.penalty = penalty
+        self.delta = delta
+        self.max_iter = max_iter
+        self.tol = tol
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
+        """Find the corners that the rows of X are mixtures of.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        M = self._matrix(X, reset=True)
+        options = {name: value for name, value in self.get_params(deep=False).items() if name != "n_components"}
+        r = check_count(self.n_components, "n_components", M.shape[0], "n_samples")
+        factors = minvol(M.T, r, **options).T
+        self._store(factors)
+        self._store_progress(M, factors)
+        self.components_ = factors.col_factor
+        self.n_components_ = len(self.components_)
+        return self
+
+    def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
+        """Solve ``min ||M - U components_||_F`` over rows of U in the unit simplex."""
+        exponent = int(np.frexp(self.components_.max(initial=0.0))[1])
+        H = np.ldexp(self.components_.astype(np.float64), -exponent)
+        return simplex_coefficients(M, H, M.exponent - exponent).astype(M.dtype)

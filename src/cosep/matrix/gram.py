@@ -1,0 +1,88 @@
+"""A matrix enters; the answers of its Gram matrix leave, which is never stored."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
+
+# Entries of X beyond 2**+-this are scaled: as far as the squares of their squares stay within float64, and theirs too.
+SAFE_EXPONENT = 100
+
+
+class GramMatrix(LocalMatrix):
+    """``X'X`` of a matrix X, for those who select columns and mix them.
+
+    Products with a thin matrix are two products with X; norms are summed over blocks of rows, O(sum of the squared
+    numbers of nonzeros in the rows of X) for sparse data.
+
+    Parameters
+    ----------
+    of : LocalMatrix
+        X, of shape (m, n).
+    """
+
+    def __init__(self, of: LocalMatrix) -> None:
+        self._of = _moderate(of)
+        super().__init__(None, 2 * self._of.exponent)
+        self._norms: Array | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of columns of X, twice."""
+        n = self._of.shape[1]
+        return n, n
+
+    @property
+    def is_sparse(self) -> bool:
+        """Answers come in dense blocks."""
+        return False
+
+    @property
+    def T(self) -> "GramMatrix":
+        """The matrix itself, which is symmetric."""
+        return self
+
+    def row_blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Yield the matrix as dense float64 blocks of a few rows."""
+        n = self.shape[0]
+        size = max(1, BLOCK_ENTRIES // n)
+        X = self._of
+        wide = X.values.astype(np.float64, copy=False).tocsc() if X.is_sparse else None
+        right = None if wide is None else wide.tocsr()
+        for start in range(0, n, size):
+            rows = slice(start, min(start + size, n))
+            if wide is None:
+                yield rows, X.cross(X.take(cols=np.arange(rows.start, rows.stop))).T
+            else:
+                yield rows, np.asarray((wide[:, rows].T @ right).toarray())
+
+    def dot(self, B: Array) -> Array:
+        """``X'(X B)`` for a thin dense B."""
+        return self._of.cross(self._of.dot(B))
+
+    def cross(self, B: Array) -> Array:
+        """``X'(X B)``, the matrix being symmetric."""
+        return self.dot(B)
+
+    def take(self, rows: Indices | None = None, cols: Indices | None = None) -> Array:
+        """Return the dense block of the given rows and columns; few of one side at least."""
+        if cols is None and rows is not None:
+            return self.take(None, rows).T
+        block = self._of.cross(self._of.take(cols=cols))
+        return block if rows is None else block[rows]
+
+    def squared_norms(self) -> Array:
+        """Squared l2 norms of the columns, found once."""
+        if self._norms is None:
+            self._norms = super().squared_norms()
+        return self._norms.copy()
+
+
+def _moderate(M: LocalMatrix) -> LocalMatrix:
+    """Return the matrix with its largest entry brought to about one by a power of two, if it is far from that."""
+    exponent = int(np.frexp((M.values.data if M.is_sparse else M.values).max(initial=0.0))[1])
+    if abs(exponent) <= SAFE_EXPONENT:
+        return M
+    scaled = M.scaled(np.full(M.shape[0], 2.0**-exponent), np.ones(M.shape[1]))
+    return LocalMatrix(scaled.values, M.exponent + exponent)

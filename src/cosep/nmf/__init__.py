@@ -1,0 +1,1 @@
+"""Factorizations that choose nothing: one published algorithm per file."""

@@ -1,0 +1,125 @@
+"""A matrix and a rank enter, the Factorization that accelerated HALS finds leaves.
+
+Notation
+--------
+M : data, m x n
+W, V : nonnegative factors, m x r and n x r; M ~ W V'
+G, B : Gram matrix of the fixed factor, and M or M' times it
+"""
+
+from typing import Any
+
+import numpy as np
+
+from cosep.factorization import Callback, Factorization
+from cosep.kernels.quadratic import orthant_descent
+from cosep.matrix.checks import as_matrix, check_callback, check_count, check_nonzero, check_number, check_positive
+from cosep.matrix.local import Array, LocalMatrix
+from cosep.mixing import coefficients, half_squared_error
+from cosep.nmf.record import two_factors
+from cosep.nmf.start import svd_start
+
+# Further sweeps may cost this share of the products and the first sweep, and must move this share of what it moved.
+ALPHA, EPSILON = 0.5, 0.1
+# No matrix needs more components than its smaller side has entries; there may be more of them, but not without bound.
+LARGER_SIDE = "max(n_samples, n_features)"
+
+
+def ahals(X: Any, r: int, *, max_iter: int = 500, tol: float = 1e-6, callback: Callback | None = None) -> Factorization:
+    """Solve ``min ||X - W H||_F`` over ``W, H >= 0`` by accelerated hierarchical alternating least squares.
+
+    N. Gillis and F. Glineur, Neural Comput. 24, 1085-1105, 2012, doi:10.1162/NECO_a_00256, algorithm 3: sweeps of
+    exact coordinate descent over one factor repeat while they are cheap beside the product with X and still move it.
+
+    Parameters
+    ----------
+    X : array-like or sparse of shape (m, n)
+    r : int
+        Number of components.
+    max_iter : int
+        Iterations at the most; each updates W and then H.
+    tol : float
+        Stop when an iteration lowers the squared error by less than ``tol`` times the squared norm of X.
+    callback : callable, optional
+        Called as ``callback("ahals", iteration, max_iter, relative error)`` after each iteration.
+
+    Returns
+    -------
+    Factorization
+        ``row_factor`` W and ``col_factor`` H; the rows of H sum to one, the component that explains most comes first,
+        and W is the exact minimiser for this H. ``meta["objective"]`` holds ``1/2 ||X - WH||^2 / ||X||^2`` at the
+        start and after each iteration; it never rises. ``meta["converged"]`` tells whether ``tol`` was reached.
+
+    Notes
+    -----
+    Deterministic: the start is that of `cosep.nmf.start.svd_start`, scaled by ``<XH', W> / <HH', W'W>``, and the cost
+    of sweeps is counted in operations. A component that dies is started anew from a constant with nothing as its
+    partner, so that the error does not rise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep.nmf.ahals import ahals
+    >>> X = np.array([[2.0, 2.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 3.0]])
+    >>> ahals(X, 2).reconstruct().round(6)
+    array([[2., 2., 0.],
+           [1., 1., 0.],
+           [0., 0., 3.]])
+    """
+    M = as_matrix(X)
+    r = check_count(r, "r", max(M.shape), LARGER_SIDE)
+    max_iter = check_positive(max_iter)
+    tol = check_number(tol, "tol", 0.0)
+    check_callback(callback)
+    check_nonzero(M)
+    W, V = _scaled_start(M, r)
+    total = M.squared_norm()
+    objective = [half_squared_error(total, W, M.cross(W), V)]
+    row_sweeps, col_sweeps = _most_sweeps(M, r), _most_sweeps(M.T, r)
+    converged = False
+    while not converged and len(objective) <= max_iter:
+        _sweep(V.T @ V, M.dot(V), W, row_sweeps)
+        _revive(W, V)
+        G, B = W.T @ W, M.cross(W)
+        _sweep(G, B, V, col_sweeps)
+        objective.append(half_squared_error(total, W, B, V))
+        _revive(V, W)
+        if callback is not None:
+            callback("ahals", len(objective) - 1, max_iter, float(np.sqrt(max(2.0 * objective[-1], 0.0))))
+        converged = objective[-2] - objective[-1] <= 0.5 * tol
+    W = coefficients(M, V.T)
+    objective[-1] = half_squared_error(total, V, M.dot(V), W)
+    return two_factors(M, W, V.T, {"objective": objective, "converged": converged})
+
+
+def _scaled_start(M: LocalMatrix, r: int) -> tuple[Array, Array]:
+    W, H = svd_start(M, r)
+    V = np.ascontiguousarray(H.T)
+    return np.ascontiguousarray(W) * (np.vdot(M.dot(V), W) / np.vdot(V.T @ V, W.T @ W)), V
+
+
+def _most_sweeps(M: LocalMatrix, r: int) -> int:
+    """Return how many sweeps over the m x r factor the rule allows, counted in multiplications."""
+    m, n = M.shape
+    sweep = m * r * r
+    return 1 + int(np.ceil(ALPHA * (M.count_nonzero() * r + n * r * r + sweep) / sweep))
+
+
+def _sweep(G: Array, B: Array, V: Array, most: int) -> None:
+    """Improve ``V`` in ``1/2 <V, V G> - <B, V>`` by at most so many sweeps, each over all columns in turn."""
+    first = np.inf
+    for sweep in range(most):
+        before = V.copy()
+        orthant_descent(G, B, V, 0.0, 1)
+        moved = float(np.linalg.norm(V - before))
+        if sweep == 0:
+            first = moved
+        elif moved < EPSILON * first:
+            break
+
+
+def _revive(V: Array, W: Array) -> None:
+    """Give all-zero columns of V another try, from a constant, with a partner in W that leaves the product as it is."""
+    dead = ~V.any(axis=0)
+    V[:, dead] = V.max()
+    W[:, dead] = 0.0

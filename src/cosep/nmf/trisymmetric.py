@@ -1,0 +1,124 @@
+"""A matrix and a rank enter, anchor columns and the symmetric Factorization of its Gram matrix leave.
+
+Notation
+--------
+M : data, m x n (documents x words); A = M'M, the co-occurrence of columns, never stored
+K : anchor columns
+W, S : nonnegative factors, n x r and r x r; A ~ W S W'
+"""
+
+from typing import Any
+
+import numpy as np
+
+from cosep.factorization import Callback, Factorization, Selection
+from cosep.kernels.projections import project_orthant
+from cosep.kernels.quadratic import fast_gradient
+from cosep.matrix.checks import as_matrix, check_callback, check_count, check_number, check_positive
+from cosep.matrix.gram import GramMatrix
+from cosep.matrix.local import Array
+from cosep.mixing import column_weights, factor_labels, half_squared_error, narrow
+from cosep.nmf.record import absorb
+from cosep.select.pool import Pool, check_pool
+from cosep.select.spa import pursue, spa_weights, warn_if_fewer
+
+STAGES = 3
+ANCHORS = "anchor columns"
+
+
+def trisymmetric(
+    X: Any,
+    r: int,
+    *,
+    pool: Pool | None = None,
+    max_iter: int = 10_000,
+    tol: float = 1e-8,
+    callback: Callback | None = None,
+) -> Factorization:
+    """Find anchor columns K of X and ``W, S >= 0`` with ``X'X ~ W S W'``, where every anchor belongs to one topic.
+
+    Arora et al., Proc. ICML 28, 280-288, 2013, arXiv:1212.4777; N. Gillis, Nonnegative Matrix Factorization, 2020,
+    doi:10.1137/1.9781611976410, chapter 7. With ``A = X'X``: K by SPA on the columns of A divided by their sums;
+    ``W' = argmin ||A - A(:,K) V||_F`` over ``V >= 0``; then ``S = argmin ||A - W S W'||_F`` over ``S >= 0``, from
+    ``A(K,K)``, its value where the model holds exactly. A is never formed.
+
+    Parameters
+    ----------
+    X : array-like or sparse of shape (m, n)
+        Documents x words, say.
+    r : int
+        Number of anchors, and of topics.
+    pool : Pool, optional
+        Which columns may be anchors, and which must be. Rare words are noisy anchors: it pays to leave them out.
+    max_iter : int
+        Steps of the fast gradient for S at the most.
+    tol : float
+        Stop them when the KKT residual of S, relative to the linear term, is at most this.
+    callback : callable, optional
+        Called as ``callback("trisymmetric", stage, 3, relative error)`` when the anchors, W and S are found.
+
+    Returns
+    -------
+    Factorization
+        Of ``X'X``: ``row_factor`` W, whose columns are the topics and sum to one, ``core`` S, ``col_factor`` W'.
+        ``selection`` has the anchors on both sides, the k-th for the k-th topic, and the number of steps.
+        ``meta["objective"]`` holds ``1/2 ||A - W S W'||^2 / ||A||^2`` with the S of the anchors and with the best one,
+        ``meta["converged"]`` whether ``tol`` was reached.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep.nmf.trisymmetric import trisymmetric
+    >>> topics = np.array([[2.0, 0.0, 1.0, 1.0], [0.0, 3.0, 1.0, 0.0]])
+    >>> documents = np.array([[1.0, 0.0], [1.0, 2.0], [0.0, 1.0]])
+    >>> trisymmetric(documents @ topics, 2).selection.col_indices
+    array([1, 0])
+    """
+    M = as_matrix(X)
+    r = check_count(r, "r", M.shape[1], "n_features")
+    max_iter = check_positive(max_iter)
+    tol = check_number(tol, "tol", 0.0)
+    check_callback(callback)
+    A = GramMatrix(M)
+    anchors, _ = pursue(A, r, spa_weights(A), positions=check_pool(pool, r, M.shape[1]))
+    warn_if_fewer(anchors, r, ANCHORS)
+    _report(callback, 1, np.nan)
+    total = A.squared_norm()
+    W = column_weights(A, anchors).T
+    norms, sums = np.linalg.norm(W, axis=0), W.sum(axis=0)
+    unit = W / norms
+    G, C = unit.T @ unit, unit.T @ A.dot(unit)
+    S = A.take(anchors, anchors) * norms[:, None] * norms
+    objective = [_error(A, unit, S, total)]
+    _report(callback, 2, objective[-1])
+    largest = float(np.linalg.norm(G, 2)) ** 2
+    best = fast_gradient(lambda Y: G @ Y @ G, C, project_orthant, S, lipschitz=largest, tol=tol, max_iter=max_iter)
+    error = _error(A, unit, best.Y, total)
+    if error <= objective[0]:
+        S = (best.Y + best.Y.T) / 2.0
+    objective.append(min(error, objective[0]))
+    _report(callback, 3, objective[-1])
+    topics, spread = W / sums, sums / norms
+    core, rest = absorb(S * np.outer(spread, spread), A.exponent)
+    half = -(-rest // 2)
+    topics, core = np.ldexp(topics, half), np.ldexp(core, rest - 2 * half)
+    labels = factor_labels(W, np.linalg.norm(S @ unit.T, axis=1) / norms)
+    return Factorization(
+        row_factor=narrow(topics, M.dtype),
+        core=narrow(core, M.dtype),
+        col_factor=narrow(topics.T, M.dtype),
+        selection=Selection(anchors, anchors, n_iter=best.n_iter),
+        row_labels=labels,
+        col_labels=labels,
+        meta={"objective": objective, "converged": bool(best.residual <= tol)},
+    )
+
+
+def _error(A: GramMatrix, W: Array, S: Array, total: float) -> float:
+    left = W @ S
+    return half_squared_error(total, left, A.cross(left), W)
+
+
+def _report(callback: Callback | None, stage: int, objective: float) -> None:
+    if callback is not None:
+        callback("trisymmetric", stage, STAGES, float(np.sqrt(max(2.0 * objective, 0.0))))
