@@ -60,6 +60,23 @@ def test_scaling_gives_the_same_kind_of_matrix(kind):
     np.testing.assert_allclose(scaled.take(), rows[:, None] * X * cols, rtol=1e-15)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_some_columns_are_a_matrix_of_the_same_type(kind, dtype):
+    M = as_matrix(kind(X.astype(dtype)))
+    for indices in ([4, 0, 7], np.arange(9), [3]):
+        part = M.columns(np.array(indices))
+        assert part.is_sparse == M.is_sparse
+        assert part.dtype == M.dtype
+        np.testing.assert_array_equal(part.take(), M.take(cols=indices))
+        np.testing.assert_array_equal(part.T.columns(np.array([5, 2])).take(), M.take([5, 2], indices).T)
+
+
+def test_all_columns_are_not_copied():
+    assert np.shares_memory(LocalMatrix(X).columns(np.arange(9)).values, X)
+    sparse = scipy.sparse.csc_array(X)
+    assert np.shares_memory(LocalMatrix(sparse).columns(np.arange(9)).values.data, sparse.data)
+
+
 def test_a_float64_array_is_neither_copied_nor_converted():
     M = as_matrix(X)
     assert np.shares_memory(M.values, X)

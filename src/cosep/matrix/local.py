@@ -132,6 +132,15 @@ class LocalMatrix:
         block = block if cols is None else block[:, cols]
         return block.toarray().astype(np.float64, copy=False) if self.is_sparse else np.array(block, dtype=np.float64)
 
+    def columns(self, indices: Indices) -> "LocalMatrix":
+        """Return the given columns as a matrix; a sparse one is stored by columns, so that this is cheap there.
+
+        All columns in their order share memory if they can.
+        """
+        values = self.values.tocsc() if self.is_sparse else self.values
+        whole = np.array_equal(indices, np.arange(self.shape[1]))
+        return LocalMatrix(values if whole else values[:, indices], self.exponent)
+
     def scaled(self, row_scale: Array, col_scale: Array) -> "LocalMatrix":
         """``diag(row_scale) @ X @ diag(col_scale)`` as a new matrix of the same kind, in float64."""
         if self.is_sparse:
