@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosep.factorization import Selection
-from cosep.matrix.checks import as_matrix, check_indices, check_positive
+from cosep.matrix.checks import as_matrix, check_count, check_indices, check_positive
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.preselection import preselect
+from cosep.select.both_sides import check_sizes
 from cosep.select.pool import Pool, check_pool
 from cosep.select.spa import refuse_nothing, warn_if_fewer
 
@@ -69,20 +70,15 @@ def preselected(
 
     def select(X: Any, *sizes: int, **options: Any) -> Selection:
         M = as_matrix(X)
-        if len(sizes) not in {1, 2}:
-            msg = f"sizes={sizes!r} must be how many columns to select, or how many rows and how many columns."
-            raise ValueError(msg)
-        asked = (*[0] * (2 - len(sizes)), *sizes)
+        asked = _check_asked(M, sizes)
         words = ROWS, COLUMNS if len(sizes) == 2 else ONLY_COLUMNS
         by_rows = _shrink(M.T, rows, asked[0], options, words[0])
         by_cols = _shrink(M, cols, asked[1], options, words[1])
-        block = M.columns(by_cols.indices).T.columns(by_rows.indices).T.scaled(by_rows.weights, by_cols.weights)
-        if not block.sums().any():
-            msg = f"rows={rows} and cols={cols} are too few: those preselected have no nonzero entry in common."
-            raise ValueError(msg)
         granted = min(asked[0], by_rows.most), min(asked[1], by_cols.most)
-        pools = {name: side.pool for (_, _, name), side in zip(words, (by_rows, by_cols), strict=True) if side.pool}
-        chosen = selector(block.values, *granted[-len(sizes) :], **options | pools)
+        for (*_, name), side in zip(words, (by_rows, by_cols), strict=True):
+            if side.pool is not None:
+                options[name] = side.pool
+        chosen = selector(_block(M, by_rows, by_cols).values, *granted[-len(sizes) :], **options)
         if not isinstance(chosen, Selection):
             msg = f"selector={selector!r} must return a Selection, got {chosen!r}."
             raise ValueError(msg)
@@ -96,6 +92,16 @@ def preselected(
         )
 
     return select
+
+
+def _check_asked(M: LocalMatrix, sizes: tuple[int, ...]) -> tuple[int, int]:
+    """Return how many rows, none where only columns are selected, and how many columns are asked for."""
+    if len(sizes) == 1:
+        return 0, check_count(sizes[0], "r", M.shape[1], "n_features")
+    if len(sizes) == 2:
+        return check_sizes(M, *sizes)
+    msg = f"sizes={sizes!r} must be how many columns to select, or how many rows and how many columns."
+    raise ValueError(msg)
 
 
 def _shrink(M: LocalMatrix, n: int | None, r: int, options: dict[str, Any], words: tuple[str, str, str]) -> Side:
@@ -125,6 +131,15 @@ def _shrink(M: LocalMatrix, n: int | None, r: int, options: dict[str, Any], word
         refuse_nothing()
     kept_pool = None if pool is None else Pool(candidates, np.searchsorted(left, positions.include))
     return Side(left, np.concatenate(weights)[order], len(candidates), kept_pool)
+
+
+def _block(M: LocalMatrix, rows: Side, cols: Side) -> LocalMatrix:
+    """Return the weighted rows and columns that are left."""
+    block = M.columns(cols.indices).T.columns(rows.indices).T.scaled(rows.weights, cols.weights)
+    if not block.sums().any() and M.sums().any():
+        msg = f"The {' x '.join(map(str, block.shape))} rows and columns preselected do not meet; preselect more."
+        raise ValueError(msg)
+    return block
 
 
 def _back(positions: Indices | None, side: Side, name: str) -> Indices | None:
