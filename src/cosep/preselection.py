@@ -103,11 +103,14 @@ def preselect(X: Any, n: int, *, callback: Callback | None = None) -> Preselecti
     its leading singular vector is split off. Ties go to the smaller angle without removal of means, then to the lowest
     index.
 
-    A representative is typical of its cluster, while separable methods look for extreme columns, so preselecting can
-    lose the very columns that they would find. It is meant for large data with many columns alike, not for a proof of
-    separability.
+    A representative is typical of its cluster, while separable methods look for extreme columns: preselecting few of
+    them loses the ones that such a method would find. Of the rows and columns planted in 20 noiseless 300 x 200
+    matrices (`make_coseparable`), 16 a side kept 50 % of those of co-(4, 4)-separable ones, 32 kept 78 %, 100 kept
+    99 %; of those of co-(10, 10)-separable ones 20 kept 94 %, 80 kept all. The fit with what `spa` finds among as many
+    as are asked for still exceeded 0.95 every time. Many candidates, or none, are for the search for exact separability.
 
-    Time is O(nnz log n) while the clusters stay balanced.
+    Time is O(nnz log n) while the clusters stay balanced; a cluster at a time is copied. Adding all-zero rows changes
+    the means, and thus may change the representatives, not the clusters.
 
     Examples
     --------
