@@ -24,8 +24,12 @@ from cosep import (
     SeparableNMF,
     TriSymmetricNMF,
     clustering_accuracy,
+    cosfgm,
     make_coseparable,
+    mix,
+    preselect,
 )
+from cosep.scaling import scale
 from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS
 
 CHECKED = [
@@ -34,6 +38,8 @@ CHECKED = [
     *[model(n_components=r) for model in (HALSNMF, MinVolNMF) for r in (2, 3)],
     *[BiorthogonalNMF(n_components=r) for r in (2, (3, 2))],
     *[TriSymmetricNMF(n_components=r) for r in (1, 2)],
+    *[CoSeparableNMF(n_rows=r, n_cols=2, preselect=5) for r in (2, 3)],
+    *[SeparableNMF(n_components=r, axis=a, preselect=5) for r, a in ((2, "columns"), (3, "rows"))],
 ]
 
 
@@ -90,6 +96,8 @@ SELECTING = {
     "both": CoSeparableNMF(n_rows=4, n_cols=3),
     "columns": SeparableNMF(n_components=4),
     "rows": SeparableNMF(n_components=4, axis="rows"),
+    "few of both": CoSeparableNMF(n_rows=4, n_cols=3, preselect=(30, 20)),
+    "few columns": SeparableNMF(n_components=4, preselect=20),
     "anchors": TriSymmetricNMF(n_components=4),
 }
 FREE = {"hals": HALSNMF(n_components=4), "minvol": MinVolNMF(n_components=4)}
@@ -224,6 +232,8 @@ def test_progress_is_reported_from_both_stages(planted):
     calls = []
     CoSeparableNMF(n_rows=4, n_cols=4, callback=lambda *call: calls.append(call)).fit(planted[0])
     assert {stage for stage, *_ in calls} == {"select", "solve", "mix"}
+    CoSeparableNMF(n_rows=4, n_cols=4, preselect=9, callback=lambda *call: calls.append(call)).fit(planted[0])
+    assert {stage for stage, *_ in calls} == {"preselect", "select", "solve", "mix"}
     assert all(step <= most for _, step, most, _ in calls)
 
 
@@ -248,6 +258,32 @@ def test_every_scaling_keeps_the_factors_those_of_the_data(planted, scaling):
     model = CoSeparableNMF(n_rows=4, n_cols=4, scaling=scaling).fit(X)
     assert set(model.col_indices_) == set(truth.col_indices)
     assert model.score(X) > 0.998
+
+
+@pytest.mark.parametrize("scaling", [None, "degree"])
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_selecting_among_few_is_selecting_from_their_weighted_block(planted, form, scaling):
+    X = planted[0]
+    scaled = X if scaling is None else scale(X, scaling)[0].take()
+    rows, cols = preselect(scaled.T, 25), preselect(scaled, 15)
+    block = rows.weights[:, None] * scaled[rows.representatives][:, cols.representatives] * cols.weights
+    inside = cosfgm(block, 4, 4)
+    model = CoSeparableNMF(n_rows=4, n_cols=4, scaling=scaling, preselect=(25, 15)).fit(form(X))
+    np.testing.assert_array_equal(model.row_indices_, rows.original(inside.row_indices))
+    np.testing.assert_array_equal(model.col_indices_, cols.original(inside.col_indices))
+    factors = mix(X, Selection(model.row_indices_, model.col_indices_))
+    np.testing.assert_allclose(model.row_factor_, factors.row_factor, rtol=1e-3, atol=1e-5)
+    one_sided = SeparableNMF(n_components=4, axis="rows", preselect=25).fit(form(X))
+    assert set(one_sided.row_indices_) <= set(preselect(X.T, 25).representatives)
+
+
+def test_pools_are_honoured_among_few(planted):
+    X = planted[0]
+    pools = {"row_pool": Pool(range(20), include=[33]), "col_pool": Pool(include=[7, 2])}
+    model = CoSeparableNMF(n_rows=4, n_cols=4, preselect=8, **pools).fit(X)
+    assert model.row_indices_[0] == 33
+    assert set(model.row_indices_) <= {33, *range(20)}
+    assert model.col_indices_[:2].tolist() == [7, 2]
 
 
 def test_a_method_of_ones_own_can_be_used(planted):
@@ -284,6 +320,11 @@ def test_extreme_scales_are_fitted_alike(planted, scale):
         ({"n_cols": 2.5}, r"n_cols=2.5 must be a whole number"),
         ({"method": "magic"}, r"method='magic' must be one of 'cosfgm', 'spa'"),
         ({"scaling": "tfidf"}, r"scaling='tfidf' must be one of"),
+        ({"preselect": 3}, r"preselect=3 must be at least n_rows=4; preselect more, or select fewer"),
+        ({"preselect": (10, 3)}, r"preselect=3 must be at least n_cols=4; preselect more, or select fewer"),
+        ({"preselect": (10, 10, 10)}, r"preselect=\(10, 10, 10\) must be None, a whole number, or a pair"),
+        ({"preselect": 2.5}, r"preselect=2.5 must be a whole number of at least 1"),
+        ({"preselect": "all"}, r"preselect='all' must be a whole number of at least 1"),
         ({"max_iter": 0}, r"max_iter=0 must be a whole number"),
         ({"tol": -1.0}, r"tol=-1.0 must be a finite number"),
         ({"col_pool": [1]}, r"col_pool=\[1\] must be a cosep.Pool"),
@@ -305,6 +346,8 @@ def test_wrong_parameters_are_refused_by_name(planted, params, message):
         ({"n_components": 61, "axis": "rows"}, r"n_components=61 must be at most n_samples=60"),
         ({"axis": "both"}, r"axis='both' must be one of 'columns', 'rows'"),
         ({"method": "cosfgm"}, r"method='cosfgm' must be one of 'spa', 'fgm'"),
+        ({"preselect": 3}, r"preselect=3 must be at least n_components=4; preselect more, or select fewer"),
+        ({"preselect": (10, 10)}, r"preselect=\(10, 10\) must be a whole number of at least 1"),
     ],
 )
 def test_wrong_parameters_of_the_one_sided_model_are_refused_by_name(planted, params, message):

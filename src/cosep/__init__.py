@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from cosep.factorization import Factorization, Scaling, Selection, SelectionWarning
     from cosep.metrics import clustering_accuracy, index_accuracy, relative_approximation
     from cosep.mixing import mix
+    from cosep.preselection import Preselection, preselect
     from cosep.select.both_sides import both_sides
     from cosep.select.cosfgm import cosfgm
     from cosep.select.fgm import fgm
     from cosep.select.pool import Pool
+    from cosep.select.preselected import preselected
     from cosep.select.spa import spa
 
 __version__ = "0.1.0"
@@ -35,6 +37,7 @@ _HOMES = {
     "HALSNMF": "cosep.estimators",
     "MinVolNMF": "cosep.estimators",
     "Pool": "cosep.select.pool",
+    "Preselection": "cosep.preselection",
     "Scaling": "cosep.factorization",
     "Selection": "cosep.factorization",
     "SelectionWarning": "cosep.factorization",
@@ -47,6 +50,8 @@ _HOMES = {
     "index_accuracy": "cosep.metrics",
     "make_coseparable": "cosep.datasets.synthetic",
     "mix": "cosep.mixing",
+    "preselect": "cosep.preselection",
+    "preselected": "cosep.select.preselected",
     "relative_approximation": "cosep.metrics",
     "spa": "cosep.select.spa",
 }
@@ -59,6 +64,7 @@ __all__ = [
     "Factorization",
     "MinVolNMF",
     "Pool",
+    "Preselection",
     "Scaling",
     "Selection",
     "SelectionWarning",
@@ -74,6 +80,8 @@ __all__ = [
     "make_coseparable",
     "metrics",
     "mix",
+    "preselect",
+    "preselected",
     "relative_approximation",
     "spa",
 ]

@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cosep.factorization import Factorization, Selection
-from cosep.matrix.checks import as_matrix, check_choice
+from cosep.matrix.checks import as_matrix, check_choice, check_positive
 from cosep.matrix.local import LocalMatrix
 from cosep.mixing import coefficients
 from cosep.select.pool import Pool
@@ -151,6 +151,17 @@ def options_for(method: Callable[..., Selection], **wishes: Any) -> dict[str, An
             msg = f"{name}={wish!r} was given, but method={method!r} takes no {name}; use one that does, or drop it."
             raise ValueError(msg)
     return options
+
+
+def check_preselect(value: Any, asked: int, asked_name: str) -> int | None:
+    """Return how many candidates to preselect on a side that ``asked`` are to be selected from."""
+    if value is None:
+        return None
+    count = check_positive(value, "preselect")
+    if count < asked:
+        msg = f"preselect={value} must be at least {asked_name}={asked}; preselect more, or select fewer."
+        raise ValueError(msg)
+    return count
 
 
 def by_position(pool: Pool | None, names: NDArray[Any] | None, side: str) -> Pool | None:

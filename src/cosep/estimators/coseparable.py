@@ -12,6 +12,7 @@ from cosep.estimators.base import (
     Method,
     biclusters,
     by_position,
+    check_preselect,
     frobenius_error,
     method_named,
     options_for,
@@ -24,6 +25,7 @@ from cosep.mixing import mix
 from cosep.scaling import SCALINGS, scale
 from cosep.select import BOTH_SELECTORS
 from cosep.select.pool import Pool
+from cosep.select.preselected import preselected
 
 
 class CoSeparableNMF(BiclusterMixin, Factorizer):
@@ -39,6 +41,9 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         How to select: a function of this package by name, or any ``(X, n_rows, n_cols) -> Selection``.
     scaling : {"rows", "columns", "degree", "sinkhorn"} or None
         Select on the matrix scaled by this rule. The factors are always those of X itself.
+    preselect : int, pair of int or None
+        Select among so many rows and so many columns, which stand for clusters of the others; see `preselect`. Makes
+        large data small, and can lose the best ones. None, or more than there are, keeps all of a side.
     max_iter : int
         Alternations of the fit at the most.
     tol : float
@@ -49,7 +54,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         Which rows and columns may be selected, and which must be. Columns by position or by name.
     callback : callable, optional
         Called as ``callback(stage, step, most_steps, relative_error)`` while ``fit`` goes on; the stages are
-        "select" and "mix".
+        "preselect", "select" and "mix".
 
     Attributes
     ----------
@@ -96,13 +101,14 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     ((4, 4), 1.0)
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parameters of a model
         self,
         n_rows: int = 10,
         n_cols: int = 10,
         *,
         method: Method = "cosfgm",
         scaling: str | None = None,
+        preselect: int | tuple[int | None, int | None] | None = None,
         max_iter: int = 100,
         tol: float = 1e-5,
         random_state: Any = None,
@@ -114,6 +120,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self.n_cols = n_cols
         self.method = method
         self.scaling = scaling
+        self.preselect = preselect
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -150,7 +157,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
             random_state=self.random_state,
         )
         scaled = M if self.scaling is None else scale(M, self.scaling)[0]
-        chosen = method(scaled.values, self.n_rows, self.n_cols, **options)
+        select = preselected(method, *self._candidates())
+        chosen = select(scaled.values, self.n_rows, self.n_cols, **options)
         selection = refuse_no_selection(chosen, method, ("row_indices", "col_indices"))
         factors = mix(M, selection, max_iter=self.max_iter, tol=self.tol, callback=self.callback)
         self._store(factors, selection)
@@ -162,6 +170,14 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self.n_iter_ = len(factors.meta["objective"]) - 1
         self.reconstruction_err_ = frobenius_error(M, factors)
         return self
+
+    def _candidates(self) -> tuple[int | None, int | None]:
+        """Return how many rows and columns to preselect."""
+        pair = self.preselect if isinstance(self.preselect, (tuple, list)) else (self.preselect, self.preselect)
+        if len(pair) != 2:
+            msg = f"preselect={self.preselect!r} must be None, a whole number, or a pair of these for rows and columns."
+            raise ValueError(msg)
+        return check_preselect(pair[0], self.n_rows, "n_rows"), check_preselect(pair[1], self.n_cols, "n_cols")
 
     def complete(self, X: Any) -> NDArray[Any]:
         """Return full rows from their selected columns alone, ``X @ col_weights_``.

@@ -10,6 +10,7 @@ from cosep.estimators.base import (
     Factorizer,
     Method,
     by_position,
+    check_preselect,
     frobenius_error,
     method_named,
     options_for,
@@ -21,6 +22,7 @@ from cosep.matrix.local import LocalMatrix
 from cosep.mixing import mix
 from cosep.select import COLUMN_SELECTORS
 from cosep.select.pool import Pool
+from cosep.select.preselected import preselected
 from cosep.select.spa import warn_if_fewer
 
 
@@ -35,6 +37,9 @@ class SeparableNMF(Factorizer):
         How to select: a function of this package by name, or any ``(X, r) -> Selection`` of columns.
     axis : {"columns", "rows"}
         Which to select.
+    preselect : int or None
+        Select among so many, which stand for clusters of the others; see `preselect`. Makes large data small, and can
+        lose the best ones. None, or more than there are, keeps all.
     random_state : int, RandomState instance or None
         Handed to methods that draw random numbers. Those offered by name draw none.
     pool : Pool, optional
@@ -79,12 +84,14 @@ class SeparableNMF(Factorizer):
         *,
         method: Method = "spa",
         axis: str = "columns",
+        preselect: int | None = None,
         random_state: Any = None,
         pool: Pool | None = None,
     ) -> None:
         self.n_components = n_components
         self.method = method
         self.axis = axis
+        self.preselect = preselect
         self.random_state = random_state
         self.pool = pool
 
@@ -108,10 +115,11 @@ class SeparableNMF(Factorizer):
         names = getattr(self, "feature_names_in_", None) if by_columns else None
         method = method_named(self.method, COLUMN_SELECTORS)
         options = options_for(method, pool=by_position(self.pool, names, "pool"), random_state=self.random_state)
+        select = preselected(method, cols=check_preselect(self.preselect, self.n_components, "n_components"))
         with warnings.catch_warnings():
             # A selector speaks of columns, whatever they are; what it has to say is said here.
             warnings.simplefilter("ignore", SelectionWarning)
-            chosen = refuse_no_selection(method(side.values, self.n_components, **options), method, ("col_indices",))
+            chosen = refuse_no_selection(select(side.values, self.n_components, **options), method, ("col_indices",))
         warn_if_fewer(chosen.col_indices, self.n_components, self.axis)
         selection = chosen if by_columns else chosen.T
         factors = mix(M, selection)

@@ -1,0 +1,148 @@
+"""A selector enters, a selector that sees only representatives of the rows and columns leaves."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cosep.factorization import Selection
+from cosep.matrix.checks import as_matrix, check_count, check_indices, check_positive
+from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.preselection import preselect
+from cosep.select.both_sides import check_sizes
+from cosep.select.pool import Pool, check_pool
+from cosep.select.spa import refuse_nothing, warn_if_fewer
+
+# What a side, the number to select from it, and its pool are called.
+ROWS, COLUMNS = ("rows", "n_rows", "row_pool"), ("cols", "n_cols", "col_pool")
+ONLY_COLUMNS = ("cols", "r", "pool")
+
+
+class Side(NamedTuple):
+    """The columns that a selector sees, what they are multiplied by, how many of them it can choose, and which."""
+
+    indices: Indices
+    weights: Array
+    most: int
+    pool: Pool | None
+
+
+def preselected(
+    selector: Callable[..., Selection], rows: int | None = None, cols: int | None = None
+) -> Callable[..., Selection]:
+    """Return the selector, run on ``diag(a) X(I,J) diag(b)`` for representatives I, J of the rows and columns of X.
+
+    The representatives are those of `preselect`, a and b the square roots of the sizes of their clusters, as in
+    section 5.2 of Pan and Ng (SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023).
+
+    Parameters
+    ----------
+    selector : callable
+        ``(X, n_rows, n_cols) -> Selection`` or ``(X, r) -> Selection``.
+    rows, cols : int or None
+        How many rows and columns to preselect; None, or as many as there are, keeps all of a side as they are.
+
+    Returns
+    -------
+    callable
+        Takes what the selector takes, and returns positions in X. Where there is a pool, its candidates and the other
+        rows (columns) are preselected apart, ``rows`` (``cols``) of each; those that must be included stand for
+        themselves. A gap is that of the problem that the selector solved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import both_sides, preselected, spa
+    >>> X = np.kron(np.diag([3.0, 2.0, 1.0]), np.ones((40, 30)))
+    >>> chosen = preselected(both_sides(spa), rows=10, cols=10)(X, 3, 3)
+    >>> chosen.row_indices, chosen.col_indices
+    (array([ 0, 40, 80]), array([ 0, 30, 60]))
+    """
+    if not callable(selector):
+        msg = f"selector={selector!r} must be a function that returns a Selection, such as cosep.cosfgm."
+        raise ValueError(msg)
+    for name, count in (("rows", rows), ("cols", cols)):
+        if count is not None:
+            check_positive(count, name)
+    if rows is None and cols is None:
+        return selector
+
+    def select(X: Any, *sizes: int, **options: Any) -> Selection:
+        M = as_matrix(X)
+        asked = _check_asked(M, sizes)
+        words = ROWS, COLUMNS if len(sizes) == 2 else ONLY_COLUMNS
+        by_rows = _shrink(M.T, rows, asked[0], options, words[0])
+        by_cols = _shrink(M, cols, asked[1], options, words[1])
+        granted = min(asked[0], by_rows.most), min(asked[1], by_cols.most)
+        for (*_, name), side in zip(words, (by_rows, by_cols), strict=True):
+            if side.pool is not None:
+                options[name] = side.pool
+        chosen = selector(_block(M, by_rows, by_cols).values, *granted[-len(sizes) :], **options)
+        if not isinstance(chosen, Selection):
+            msg = f"selector={selector!r} must return a Selection, got {chosen!r}."
+            raise ValueError(msg)
+        if granted != asked:
+            warn_if_fewer(chosen.row_indices, asked[0], "rows")
+            warn_if_fewer(chosen.col_indices, asked[1], "columns")
+        return replace(
+            chosen,
+            row_indices=_back(chosen.row_indices, by_rows, "row_indices"),
+            col_indices=_back(chosen.col_indices, by_cols, "col_indices"),
+        )
+
+    return select
+
+
+def _check_asked(M: LocalMatrix, sizes: tuple[int, ...]) -> tuple[int, int]:
+    """Return how many rows, none where only columns are selected, and how many columns are asked for."""
+    if len(sizes) == 1:
+        return 0, check_count(sizes[0], "r", M.shape[1], "n_features")
+    if len(sizes) == 2:
+        return check_sizes(M, *sizes)
+    msg = f"sizes={sizes!r} must be how many columns to select, or how many rows and how many columns."
+    raise ValueError(msg)
+
+
+def _shrink(M: LocalMatrix, n: int | None, r: int, options: dict[str, Any], words: tuple[str, str, str]) -> Side:
+    """Return what is left of the columns when ``n`` are preselected, of which ``r`` are to be chosen."""
+    name, size_name, pool_name = words
+    pool, size = options.get(pool_name), M.shape[1]
+    positions = check_pool(pool, r, size, side=pool_name, size=size_name)
+    if n is None or n >= size:
+        return Side(np.arange(size), np.ones(size), size, pool)
+    if n < r:
+        msg = f"{name}={n} to preselect must be at least {size_name}={r}; preselect more, or select fewer."
+        raise ValueError(msg)
+    free = M.squared_norms() > 0
+    free[positions.include] = False
+    indices, weights = [positions.include], [np.ones(len(positions.include))]
+    for group in (free & positions.allowed, free & ~positions.allowed):
+        members = np.flatnonzero(group)
+        if len(members):
+            kept = preselect(M.columns(members), min(n, len(members)), callback=options.get("callback"))
+            indices.append(members[kept.representatives])
+            weights.append(kept.weights)
+    left = np.concatenate(indices)
+    order = np.argsort(left)
+    left = left[order]
+    candidates = np.flatnonzero(positions.allowed[left])
+    if len(candidates) == 0:
+        refuse_nothing()
+    kept_pool = None if pool is None else Pool(candidates, np.searchsorted(left, positions.include))
+    return Side(left, np.concatenate(weights)[order], len(candidates), kept_pool)
+
+
+def _block(M: LocalMatrix, rows: Side, cols: Side) -> LocalMatrix:
+    """Return the weighted rows and columns that are left."""
+    block = M.columns(cols.indices).T.columns(rows.indices).T.scaled(rows.weights, cols.weights)
+    if not block.sums().any() and M.sums().any():
+        msg = f"The {' x '.join(map(str, block.shape))} rows and columns preselected do not meet; preselect more."
+        raise ValueError(msg)
+    return block
+
+
+def _back(positions: Indices | None, side: Side, name: str) -> Indices | None:
+    if positions is None:
+        return None
+    return side.indices[check_indices(positions, f"{name} of the selector", len(side.indices), "the number it saw")]
