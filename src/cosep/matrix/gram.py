@@ -65,7 +65,7 @@ class GramMatrix(LocalMatrix):
         """``X'(X B)``, the matrix being symmetric."""
         return self.dot(B)
 
-    def take(self, rows: Indices | None = None, cols: Indices | None = None) -> Array:
+    def take(self, rows: Indices | slice | None = None, cols: Indices | slice | None = None) -> Array:
         """Return the dense block of the given rows and columns; few of one side at least."""
         if cols is None and rows is not None:
             return self.take(None, rows).T
