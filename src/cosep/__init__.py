@@ -11,13 +11,18 @@ if TYPE_CHECKING:
     from cosep.datasets.synthetic import make_coseparable
     from cosep.estimators import CoSeparableNMF, SeparableNMF
     from cosep.factorization import Factorization, Scaling, Selection, SelectionWarning
+    from cosep.generalized import mix_generalized
     from cosep.metrics import clustering_accuracy, index_accuracy, relative_approximation
     from cosep.mixing import mix
     from cosep.select.both_sides import both_sides
     from cosep.select.cosfgm import cosfgm
     from cosep.select.fgm import fgm
+    from cosep.select.greedy import greedy
+    from cosep.select.gspa import gspa
     from cosep.select.pool import Pool
+    from cosep.select.snpa import snpa
     from cosep.select.spa import spa
+    from cosep.select.xray import xray
 
 __version__ = "0.1.0"
 
@@ -33,11 +38,16 @@ _HOMES = {
     "clustering_accuracy": "cosep.metrics",
     "cosfgm": "cosep.select.cosfgm",
     "fgm": "cosep.select.fgm",
+    "greedy": "cosep.select.greedy",
+    "gspa": "cosep.select.gspa",
     "index_accuracy": "cosep.metrics",
     "make_coseparable": "cosep.datasets.synthetic",
     "mix": "cosep.mixing",
+    "mix_generalized": "cosep.generalized",
     "relative_approximation": "cosep.metrics",
+    "snpa": "cosep.select.snpa",
     "spa": "cosep.select.spa",
+    "xray": "cosep.select.xray",
 }
 _MODULES = ("datasets", "metrics")
 
@@ -55,12 +65,17 @@ __all__ = [
     "cosfgm",
     "datasets",
     "fgm",
+    "greedy",
+    "gspa",
     "index_accuracy",
     "make_coseparable",
     "metrics",
     "mix",
+    "mix_generalized",
     "relative_approximation",
+    "snpa",
     "spa",
+    "xray",
 ]
 
 

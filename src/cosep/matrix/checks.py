@@ -213,10 +213,10 @@ def _check_range(values: Any, largest: float, name: str) -> None:
             raise ValueError(msg)
 
 
-def check_count(value: Any, name: str, limit: int, limit_name: str) -> int:
-    """Return ``value`` as an int if it is a whole number from 1 to ``limit``."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, (bool, np.bool_)) or int(value) < 1:
-        msg = f"{name}={value!r} must be a whole number of at least 1."
+def check_count(value: Any, name: str, limit: int, limit_name: str, *, least: int = 1) -> int:
+    """Return ``value`` as an int if it is a whole number from ``least`` to ``limit``."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, (bool, np.bool_)) or int(value) < least:
+        msg = f"{name}={value!r} must be a whole number of at least {least}."
         raise ValueError(msg)
     if int(value) > limit:
         msg = f"{name}={value} must be at most {limit_name}={limit}; ask for fewer, or pass more data."

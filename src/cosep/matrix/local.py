@@ -122,6 +122,23 @@ class LocalMatrix:
             total += np.einsum("ij,ij->j", block, block)
         return total
 
+    def gram_squared_norms(self) -> Array:
+        """Squared l2 norms of the columns of ``X.T @ X``, which is not stored unless n is the smaller side."""
+        m, n = self.shape
+        if not self.is_sparse and n <= m:
+            return LocalMatrix(self.gram()).squared_norms()
+        outer = None if self.is_sparse else self.T.gram()
+        values = self.values.tocsc() if self.is_sparse else self.values
+        size = max(1, BLOCK_ENTRIES // max(m, n))
+        total = np.zeros(n)
+        for start in range(0, n, size):
+            block = values[:, start : start + size].astype(np.float64)
+            if outer is None:
+                total[start : start + size] = LocalMatrix(self.values.T @ block).squared_norms()
+            else:
+                total[start : start + size] = np.einsum("ij,ij->j", block, outer @ block)
+        return total
+
     def squared_norm(self) -> float:
         """Squared Frobenius norm."""
         return float(self.squared_norms().sum())

@@ -6,12 +6,22 @@ from cosep.factorization import Selection
 from cosep.select.both_sides import both_sides
 from cosep.select.cosfgm import cosfgm
 from cosep.select.fgm import fgm
+from cosep.select.greedy import greedy
+from cosep.select.snpa import snpa
 from cosep.select.spa import spa
+from cosep.select.xray import xray
 
 Selector = Callable[..., Selection]
 
-COLUMN_SELECTORS: dict[str, Selector] = {"spa": spa, "fgm": fgm}
+COLUMN_SELECTORS: dict[str, Selector] = {"spa": spa, "snpa": snpa, "xray": xray, "fgm": fgm, "greedy": greedy}
 EITHER_SELECTORS: dict[str, Selector] = {}
-BOTH_SELECTORS: dict[str, Selector] = {"cosfgm": cosfgm, "spa": both_sides(spa)}
+BOTH_SELECTORS: dict[str, Selector] = {
+    "cosfgm": cosfgm,
+    "spa": both_sides(spa),
+    "snpa": both_sides(snpa),
+    "xray": both_sides(xray),
+    "fgm": both_sides(fgm),
+    "greedy": both_sides(greedy),
+}
 
 __all__ = ["BOTH_SELECTORS", "COLUMN_SELECTORS", "EITHER_SELECTORS", "Selector"]
