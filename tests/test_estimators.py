@@ -14,7 +14,9 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cosep import (
+    CUR,
     CoSeparableNMF,
+    GeneralizedSeparableNMF,
     Pool,
     Selection,
     SelectionWarning,
@@ -22,11 +24,17 @@ from cosep import (
     clustering_accuracy,
     make_coseparable,
 )
-from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS
+from cosep.linking import LINKS
+from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS, EITHER_SELECTORS
+from cosep.select.cur import METHODS
 
 CHECKED = [
     *[CoSeparableNMF(n_rows=r, n_cols=2, method=method) for r in (2, 3) for method in BOTH_SELECTORS],
     *[SeparableNMF(n_components=2, method=m, axis=a) for m in COLUMN_SELECTORS for a in ("columns", "rows")],
+    *[GeneralizedSeparableNMF(n_components=r, method=method) for r in (2, 3) for method in EITHER_SELECTORS],
+    *[GeneralizedSeparableNMF(n_rows=r, n_cols=c) for r, c in ((2, 0), (0, 2), (1, 2))],
+    *[CUR(n_rows=2, n_cols=2, method=method, link=link) for method in METHODS for link in LINKS],
+    CUR(n_rows=3, n_cols=2),
 ]
 
 

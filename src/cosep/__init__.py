@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cosep import datasets, metrics
     from cosep.datasets.synthetic import make_coseparable
-    from cosep.estimators import CoSeparableNMF, SeparableNMF
+    from cosep.estimators import CUR, CoSeparableNMF, GeneralizedSeparableNMF, SeparableNMF
     from cosep.factorization import Factorization, Scaling, Selection, SelectionWarning
     from cosep.generalized import mix_generalized
     from cosep.metrics import clustering_accuracy, index_accuracy, relative_approximation
     from cosep.mixing import mix
     from cosep.select.both_sides import both_sides
     from cosep.select.cosfgm import cosfgm
+    from cosep.select.cur import cur
     from cosep.select.fgm import fgm
     from cosep.select.greedy import greedy
+    from cosep.select.gsfgm import gsfgm
     from cosep.select.gspa import gspa
     from cosep.select.pool import Pool
     from cosep.select.snpa import snpa
@@ -27,8 +29,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "CUR": "cosep.estimators",
     "CoSeparableNMF": "cosep.estimators",
     "Factorization": "cosep.factorization",
+    "GeneralizedSeparableNMF": "cosep.estimators",
     "Pool": "cosep.select.pool",
     "Scaling": "cosep.factorization",
     "Selection": "cosep.factorization",
@@ -37,8 +41,10 @@ _HOMES = {
     "both_sides": "cosep.select.both_sides",
     "clustering_accuracy": "cosep.metrics",
     "cosfgm": "cosep.select.cosfgm",
+    "cur": "cosep.select.cur",
     "fgm": "cosep.select.fgm",
     "greedy": "cosep.select.greedy",
+    "gsfgm": "cosep.select.gsfgm",
     "gspa": "cosep.select.gspa",
     "index_accuracy": "cosep.metrics",
     "make_coseparable": "cosep.datasets.synthetic",
@@ -52,8 +58,10 @@ _HOMES = {
 _MODULES = ("datasets", "metrics")
 
 __all__ = [
+    "CUR",
     "CoSeparableNMF",
     "Factorization",
+    "GeneralizedSeparableNMF",
     "Pool",
     "Scaling",
     "Selection",
@@ -63,9 +71,11 @@ __all__ = [
     "both_sides",
     "clustering_accuracy",
     "cosfgm",
+    "cur",
     "datasets",
     "fgm",
     "greedy",
+    "gsfgm",
     "gspa",
     "index_accuracy",
     "make_coseparable",

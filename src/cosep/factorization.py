@@ -211,9 +211,10 @@ class Factorization:
         """``||X - reconstruction||_F / ||X||_F``, never forming the reconstruction as a whole.
 
         ``||X||^2 - 2 <X, WH> + ||WH||^2`` costs O(nnz r); where it has cancelled to a small difference, the residual
-        is summed over blocks of rows instead.
+        is summed over blocks of rows instead. X may have negative entries where the factors have.
         """
-        M = as_matrix(X)
+        parts = (self.row_factor, self.core, self.col_factor)
+        M = as_matrix(X, signed=any(part is not None and bool((part < 0).any()) for part in parts))
         if M.shape != self.shape:
             msg = f"X has shape {M.shape}, but the factors stand for a matrix of shape {self.shape}."
             raise ValueError(msg)

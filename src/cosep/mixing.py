@@ -88,7 +88,8 @@ def coefficients(M: LocalMatrix, H: Array) -> Array:
 
 def narrow(part: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return the array in the type of the data, unless its range is too small."""
-    fits = np.abs(part).max(initial=0.0) <= np.finfo(dtype).max
+    largest, limits = np.abs(part).max(initial=0.0), np.finfo(dtype)
+    fits = largest == 0 or limits.tiny <= largest <= limits.max
     return part.astype(dtype) if fits else part
 
 

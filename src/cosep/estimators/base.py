@@ -24,6 +24,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     components_: NDArray[Any]
     selected_features_: NDArray[Any]
+    # Whether X may have negative entries.
+    _signed = False
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Explain new rows by the fitted components.
@@ -51,7 +53,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         ndarray of shape (m_new, n_features)
         """
         check_is_fitted(self)
-        return product(X, self.components_, "components")
+        return product(X, self.components_, "components", signed=self._signed)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002 - scikit-learn passes y
         """Return ``1 - ||X - inverse_transform(transform(X))||_F / ||X||_F``: 1 is exact, 0 no better than nothing.
@@ -75,7 +77,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _matrix(self, X: Any, *, reset: bool) -> LocalMatrix:
         """Check X and keep, or compare, the number and names of its features."""
-        M = as_matrix(X)
+        M = as_matrix(X, signed=self._signed)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return M
 
@@ -89,7 +91,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Set the attributes that every estimator has."""
         self.row_indices_, self.col_indices_ = selection.row_indices, selection.col_indices
         self.row_factor_, self.col_factor_ = factorization.row_factor, factorization.col_factor
-        self.row_labels_, self.column_labels_ = factorization.row_labels, factorization.col_labels
+        if factorization.row_labels is not None:
+            self.row_labels_, self.column_labels_ = factorization.row_labels, factorization.col_labels
         self.gap_, self.history_ = selection.gap, selection.history
         if hasattr(self, "selected_features_"):
             del self.selected_features_
@@ -98,7 +101,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
+        tags.input_tags.positive_only = not self._signed
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -164,9 +167,9 @@ def frobenius_error(M: LocalMatrix, factors: Factorization) -> float:
     return float(np.ldexp(factors.relative_error(M) * np.sqrt(M.squared_norm()), M.exponent))
 
 
-def product(X: Any, right: NDArray[Any], what: str) -> NDArray[Any]:
+def product(X: Any, right: NDArray[Any], what: str, *, signed: bool = False) -> NDArray[Any]:
     """Return ``X @ right`` for a checked X whose columns are what ``right`` expects."""
-    M = as_matrix(X)
+    M = as_matrix(X, signed=signed)
     if M.shape[1] != len(right):
         msg = f"X has {M.shape[1]} columns, but the model has {len(right)} {what}; pass exactly those."
         raise ValueError(msg)

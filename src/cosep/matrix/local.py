@@ -20,12 +20,12 @@ BLOCK_ENTRIES = 1 << 20
 
 
 class LocalMatrix:
-    """A nonnegative matrix in memory.
+    """A matrix in memory.
 
     Parameters
     ----------
     values : ndarray or csr_array or csc_array
-        Finite, nonnegative, float32 or float64. Never written to.
+        Finite, float32 or float64, nonnegative for all but CUR. Never written to.
     exponent : int
         The matrix stands for ``values * 2**exponent``. Factors do not depend on it; the core and norms do.
     """
@@ -108,7 +108,7 @@ class LocalMatrix:
         return root
 
     def sums(self) -> Array:
-        """L1 norms of the columns."""
+        """L1 norms of the columns, where nothing is negative."""
         return self.cross(np.ones(self.shape[0]))
 
     def squared_norms(self) -> Array:

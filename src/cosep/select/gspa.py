@@ -41,7 +41,7 @@ def gspa(
     r : int, optional
         How many rows and columns in all; the lengths decide how many of each. One side may get none.
     n_rows, n_cols : int, optional
-        How many of each, in place of ``r``; one of them may be 0.
+        How many of each, in place of ``r``, or at most so many where r is given too; one of them may be 0.
     normalize : bool
         Divide the length of each row and column by its sum in X for the choice, as `spa` does. Otherwise large rows and
         columns come first, as in the published experiments on documents.
@@ -64,7 +64,7 @@ def gspa(
     --------
     >>> import numpy as np
     >>> from cosep import gspa
-    >>> X = np.array([[0.0, 3.0, 1.0], [2.0, 2.0, 5.0], [4.0, 1.0, 8.2]])
+    >>> X = np.outer([1, 0.5, 1, 0.2], [0, 4, 1, 0]) + np.outer([0, 1, 5, 2], [1, 0, 1, 1])
     >>> chosen = gspa(X, n_rows=1, n_cols=1)
     >>> chosen.row_indices, chosen.col_indices
     (array([0]), array([0]))
@@ -85,26 +85,23 @@ class Split(NamedTuple):
     total: int
 
 
-def check_split(
-    shape: tuple[int, int], r: Any, n_rows: Any, n_cols: Any, *, name: str = "r"
-) -> Split:
-    """Return how many may be chosen: a total that the method splits, or numbers for each side."""
+def check_split(shape: tuple[int, int], r: Any, n_rows: Any, n_cols: Any, *, name: str = "r") -> Split:
+    """Return how many may be chosen: in all, or of each side, or in all with limits for the sides."""
     m, n = shape
-    if (r is None) == (n_rows is None and n_cols is None) or (n_rows is None) != (n_cols is None):
+    if r is None and (n_rows is None or n_cols is None):
         msg = (
-            f"Give either {name}, the number of rows and columns in all, or both n_rows and n_cols; got {name}={r!r}, "
-            f"n_rows={n_rows!r}, n_cols={n_cols!r}."
+            f"Give {name}, the number of rows and columns in all, or both n_rows and n_cols; got {name}=None, "
+            f"n_rows={n_rows!r} and n_cols={n_cols!r}."
         )
         raise ValueError(msg)
-    if r is not None:
-        r = check_count(r, name, m + n, "n_samples + n_features")
-        return Split(min(r, m), min(r, n), r)
-    rows = check_count(n_rows, "n_rows", m, "n_samples", least=0)
-    cols = check_count(n_cols, "n_cols", n, "n_features", least=0)
+    rows = m if n_rows is None else check_count(n_rows, "n_rows", m, "n_samples", least=0)
+    cols = n if n_cols is None else check_count(n_cols, "n_cols", n, "n_features", least=0)
     if rows + cols == 0:
         msg = "n_rows=0 and n_cols=0 select nothing; one of them must be at least 1."
         raise ValueError(msg)
-    return Split(rows, cols, rows + cols)
+    limit = f"{'n_samples' if n_rows is None else 'n_rows'} + {'n_features' if n_cols is None else 'n_cols'}"
+    total = rows + cols if r is None else check_count(r, name, rows + cols, limit)
+    return Split(min(rows, total), min(cols, total), total)
 
 
 def pursue_either(
