@@ -18,7 +18,7 @@ from cosep.select.spa import spa_weights, warn_if_fewer
 from cosep.select.turns import one_by_one
 
 # The nearest points are found to this KKT residual, or in this many exchanges for each chosen column.
-NEAREST_TOL, NEAREST_STEPS = 1e-12, 1000
+NEAREST_TOL, NEAREST_STEPS = 1e-10, 1000
 
 
 def snpa(X: Any, r: int, *, normalize: bool = True, tol: float = 1e-9, pool: Pool | None = None) -> Selection:
