@@ -13,6 +13,7 @@ import numpy as np
 
 from cosep.factorization import Selection
 from cosep.matrix.checks import as_matrix, check_count, check_number
+from cosep.matrix.local import Array
 from cosep.select.pool import Pool, check_pool
 from cosep.select.spa import orthogonal, warn_if_fewer
 from cosep.select.turns import one_by_one
@@ -64,8 +65,9 @@ def greedy(X: Any, r: int, *, tol: float = 1e-9, pool: Pool | None = None) -> Se
     f, g = M.gram_squared_norms(), original
     Q = np.zeros((M.shape[0], 0))
 
-    def merits() -> Any:
-        return np.divide(f, g, out=np.zeros_like(g), where=g > tol * original)
+    def merits() -> Array:
+        # f_j >= g_j^2, and f_j may be too small for a float.
+        return np.where(g > tol * original, np.maximum(np.divide(f, g, out=np.zeros_like(g), where=g > 0), g), 0.0)
 
     def add(j: int) -> tuple[float, bool]:
         nonlocal f, g, Q

@@ -85,14 +85,14 @@ def xray(
     tol = max(check_number(tol, "tol", 0.0, 1.0), 1e-12)
     promise = CRITERIA[check_choice(criterion, "criterion", CRITERIA)]
     heights = M.cross(check_random(random_state).uniform(0.5, 1.5, size=m))
+    heights[heights == 0] = 1.0
     positions = check_pool(pool, r, n)
     original = M.squared_norms()
     total = max(float(original.sum()), np.finfo(np.float64).tiny)
     fit = Fit(np.zeros((m, 0)), np.zeros((n, 0)), np.zeros((n, 0)), original)
 
     def merits() -> Array:
-        outside = fit.residuals > tol * original
-        return np.divide(promise(M, fit), heights, out=np.zeros(n), where=outside)
+        return np.where(fit.residuals > tol * original, promise(M, fit, heights), 0.0)
 
     def add(j: int) -> tuple[float, bool]:
         nonlocal fit
@@ -109,23 +109,23 @@ def xray(
     return Selection(None, chosen, n_iter=len(chosen), history=tuple(history))
 
 
-def all_residuals(M: LocalMatrix, fit: Fit) -> Array:
-    """``||max(R'm_j, 0)||`` for all j, a block of columns at a time."""
+def all_residuals(M: LocalMatrix, fit: Fit, heights: Array) -> Array:
+    """``||max(R'm_j, 0)|| / p'm_j`` for all j, a block of columns at a time."""
     n = M.shape[1]
     size = max(1, BLOCK_ENTRIES // max(M.shape))
     norms = np.zeros(n)
     for start in range(0, n, size):
         block = np.arange(start, min(start + size, n))
         products = M.cross(M.take(cols=block)) - fit.V @ fit.B[block].T
-        norms[block] = np.linalg.norm(np.maximum(products, 0.0), axis=0)
+        norms[block] = np.linalg.norm(np.maximum(products, 0.0) / heights[block], axis=0)
     return norms
 
 
-def longest_residual(M: LocalMatrix, fit: Fit) -> Array:
-    """``max(R_i'm_j, 0)`` for all j, with i the longest column of R."""
+def longest_residual(M: LocalMatrix, fit: Fit, heights: Array) -> Array:
+    """``max(R_i'm_j, 0) / p'm_j`` for all j, with i the longest column of R."""
     i = int(fit.residuals.argmax())
     residual = M.take(cols=np.array([i]))[:, 0] - fit.A @ fit.V[i]
-    return np.maximum(M.cross(residual), 0.0)
+    return np.maximum(M.cross(residual), 0.0) / heights
 
 
-CRITERIA: dict[str, Callable[[LocalMatrix, Fit], Array]] = {"dist": all_residuals, "max": longest_residual}
+CRITERIA: dict[str, Callable[[LocalMatrix, Fit, Array], Array]] = {"dist": all_residuals, "max": longest_residual}
