@@ -162,9 +162,10 @@ def span_error(X, cols):
 def successive_residuals(X, n_rows, n_cols):
     """GSPA on the residual itself: which rows, which columns."""
     R, rows, cols = X.copy(), [], []
+    m, n = X.shape
     while len(rows) < n_rows or len(cols) < n_cols:
-        of_rows = np.linalg.norm(R, axis=1) / X.sum(axis=1) * (len(rows) < n_rows)
-        of_cols = np.linalg.norm(R, axis=0) / X.sum(axis=0) * (len(cols) < n_cols)
+        of_rows = np.linalg.norm(R, axis=1) / np.sqrt(n) / X.mean(axis=1) * (len(rows) < n_rows)
+        of_cols = np.linalg.norm(R, axis=0) / np.sqrt(m) / X.mean(axis=0) * (len(cols) < n_cols)
         if of_cols.max() >= of_rows.max():
             cols.append(int(of_cols.argmax()))
             u = R[:, cols[-1]] / np.linalg.norm(R[:, cols[-1]])

@@ -28,31 +28,33 @@ def gspa(
     normalize: bool = True,
     tol: float = 1e-9,
 ) -> Selection:
-    """Choose rows and columns for ``X ~ P1 X(K1,:) + X(:,K2) P2``, each time the longest row or column that is left.
+    """Choose rows and columns for ``X ~ P1 X(K1,:) + X(:,K2) P2``, each time the largest row or column that is left.
 
-    What the chosen one spans is then removed: of a column from all columns, ``R <- (I - u u') R``, of a row from all
-    rows, ``R <- R (I - v v')``. GSPA of J. Pan and N. Gillis, IEEE Trans. Pattern Anal. Mach. Intell. 43, 1546-1561,
-    2021, doi:10.1109/TPAMI.2019.2956046, as described there and in Pan and Ng (2023). A heuristic: on an exactly
-    generalized separable matrix it usually finds the rows and columns, but is not bound to.
+    Rows and columns, of different lengths, are compared by the root mean square of their entries. What the chosen one
+    spans is then removed: of a column from all columns, ``R <- (I - u u') R``, of a row from all rows,
+    ``R <- R (I - v v')``. GSPA of J. Pan and N. Gillis, IEEE Trans. Pattern Anal. Mach. Intell. 43, 1546-1561, 2021,
+    doi:10.1109/TPAMI.2019.2956046; the root mean square is our reading, which gives the splits printed by Pan and Ng
+    (2023) where the norm does not. A heuristic: on an exactly generalized separable matrix it usually finds the rows
+    and columns, but is not bound to.
 
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
     r : int, optional
-        How many rows and columns in all; the lengths decide how many of each. One side may get none.
+        How many rows and columns in all; their sizes decide how many of each. One side may get none.
     n_rows, n_cols : int, optional
         How many of each, in place of ``r``, or at most so many where r is given too; one of them may be 0.
     normalize : bool
-        Divide the length of each row and column by its sum in X for the choice, as `spa` does. Otherwise large rows and
-        columns come first, as in the published experiments on documents.
+        Divide by the mean of the row or column in X for the choice, as `spa` divides by the sum. Otherwise large rows
+        and columns come first, as in the published experiments on documents.
     tol : float
-        Stop, with a warning and fewer than asked for, when the largest squared residual over the largest squared
-        norm falls to this: the rows and columns chosen explain everything.
+        Stop, with a warning and fewer than asked for, when the largest mean square over that of the first falls to
+        this: the rows and columns chosen explain everything.
 
     Returns
     -------
     Selection
-        Best first on each side; a side without any is None. ``history`` holds the residual norm of each in the order
+        Best first on each side; a side without any is None. ``history`` holds the root mean square of each in the order
         chosen, relative to the first.
 
     Notes
@@ -117,7 +119,7 @@ def pursue_either(
     m, n = M.shape
     sides = (M, M.T)
     most = (split.cols, split.rows)
-    weights = [spa_weights(side, normalize=normalize) for side in sides]
+    weights = [_weights(side, normalize=normalize) for side in sides]
     norms = [side.squared_norms() for side in sides]
     sizes = np.concatenate(norms)
     longest = max(float((norms[s] * weights[s] ** 2).max()) for s in (0, 1))
@@ -149,6 +151,12 @@ def pursue_either(
     positions = Positions(np.ones(m + n, dtype=bool), np.concatenate([given[0], n + given[1]]), np.ones(m + n))
     chosen, residuals = one_by_one(split.total, positions, sizes, merits, add)
     return chosen[chosen >= n] - n, chosen[chosen < n], residuals
+
+
+def _weights(M: LocalMatrix, *, normalize: bool) -> Array:
+    """Return what turns the norm of a column into its root mean square, over its mean in M if ``normalize``."""
+    m = M.shape[0]
+    return spa_weights(M) * np.sqrt(m) if normalize else np.full(M.shape[1], 1.0 / np.sqrt(m))
 
 
 def either(rows: Indices, cols: Indices, **kept: Any) -> Selection:
