@@ -382,7 +382,7 @@ def test_an_unknown_choice_is_refused_and_the_choices_are_listed(value):
         ("postprocess", "'diagonal'", partial(cosfgm, X, 3, 3, postprocess=value)),
         ("start", "'spa'", partial(cosfgm, X, 3, 3, start=value)),
         ("criterion", "'dist'", partial(xray, X, 3, criterion=value)),
-        ("postprocess", "'diagonal'", partial(gsfgm, X, 3, postprocess=value)),
+        ("start", "'zero'", partial(gsfgm, X, 3, start=value)),
         ("method", "'leverage'", partial(cur, X, 3, 3, method=value)),
         ("protocol", "'scale-first'", partial(make_coseparable, protocol=value)),
     ):

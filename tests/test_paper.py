@@ -65,7 +65,7 @@ def test_gsfgm_gives_the_printed_approximation_on_k1b(k1b):
     X, _, weighted, *positions = k1b
     best = (0.0, (0, 0))
     for penalty in np.logspace(-3, 1, 10)[[6, 7, 8, 9]]:
-        chosen = gsfgm(weighted, 6, penalty=penalty, tol=1e-2, normalize=False, postprocess="spa")
+        chosen = gsfgm(weighted, 6, penalty=penalty, tol=1e-2, normalize=False)
         factors = mix_generalized(X, in_full(chosen, *positions))
         best = max(best, (100 * relative_approximation(X, factors), sizes(chosen)))
     assert best == (pytest.approx(9.83, abs=0.01), (2, 4))  # Table 1

@@ -7,7 +7,6 @@ X', Y : self-dictionaries of M' and of M, with the sums a of the rows and b of t
 lam : penalty lambda
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from cosep.select.fastgradient import ALPHA
 from cosep.select.fgm import distinct_rays
 from cosep.select.gspa import Split, check_split, either, pursue_either
 from cosep.select.selfdict import product
-from cosep.select.spa import pursue, warn_if_fewer
+from cosep.select.spa import warn_if_fewer
 
 # The fast gradient keeps half a dozen arrays of m x m and of n x n; sides this long make them 10 GB.
 LONGEST_SIDE = 10_000
@@ -34,8 +33,8 @@ def gsfgm(
     n_rows: int | None = None,
     n_cols: int | None = None,
     penalty: float = 0.25,
+    start: str = "gspa",
     normalize: bool = True,
-    postprocess: str = "diagonal",
     tol: float = 1e-6,
     max_iter: int = 1000,
     callback: Callback | None = None,
@@ -44,10 +43,10 @@ def gsfgm(
 
     X' and Y are self-dictionaries of the rows and of the columns: ``Y >= 0, Y(t,t) <= 1, b_t Y(t,l) <= b_l Y(t,t)``
     with the column sums b, and X' likewise with the row sums. GS-FGM of J. Pan and N. Gillis, IEEE Trans. Pattern
-    Anal. Mach. Intell. 43, 1546-1561, 2021, doi:10.1109/TPAMI.2019.2956046: fast gradient from the answer of `gspa`
-    with step 1/L, ``L = 2 sigma_max(M)^2``, and ``lambda = penalty * (squared error of GSPA + 1e-3 ||M||_F^2) / number
-    of rows and columns``; the second term, as in `fgm`, keeps the penalty alive where GSPA is exact. The start and the
-    rule for stopping are our reading.
+    Anal. Mach. Intell. 43, 1546-1561, 2021, doi:10.1109/TPAMI.2019.2956046: fast gradient with step 1/L,
+    ``L = 2 sigma_max(M)^2``, and ``lambda = penalty * (squared error of GSPA + 1e-3 ||M||_F^2) / number of rows and
+    columns``; the second term, as in `fgm`, keeps the penalty alive where GSPA is exact. The rows and columns with the
+    largest diagonal entries are chosen. The start and the rule for stopping are our reading.
 
     Parameters
     ----------
@@ -60,11 +59,10 @@ def gsfgm(
     penalty : float
         Weight of the traces. Published: 0.25 on synthetic data; on real data the best of ``logspace(-3, 1, 10)`` by
         the error of `mix_generalized`.
+    start : {"gspa", "zero"}
+        The answer of `gspa`, or zero as in `fgm`.
     normalize : bool
-        Whether the `gspa` that it starts from, and fills up with, divides by sums.
-    postprocess : {"diagonal", "spa"}
-        Take the largest diagonal entries of X and Y (published for synthetic data), or what SPA picks from X and Y'
-        (published for real data).
+        Whether the `gspa` that it starts from, and fills up with, divides by means.
     tol : float
         Stop when an iteration moves X and Y by less than this, relative to their size (published: 1e-6 on synthetic
         and 1e-2 on real data).
@@ -100,7 +98,7 @@ def gsfgm(
     max_iter = check_positive(max_iter)
     check_callback(callback)
     normalize = check_switch(normalize, "normalize")
-    select = POSTPROCESSES[check_choice(postprocess, "postprocess", POSTPROCESSES)]
+    check_choice(start, "start", ("gspa", "zero"))
     if max(A.shape) > LONGEST_SIDE:
         msg = (
             f"gsfgm stores m x m and n x n arrays, too large for X of shape {A.shape} (at most {LONGEST_SIDE} rows and "
@@ -111,9 +109,11 @@ def gsfgm(
     cols, col_scale = _leaders(A)
     M = A.take(rows, cols) * row_scale[:, None] * col_scale
     allowed = Split(min(split.rows, len(rows)), min(split.cols, len(cols)), split.total)
-    start, lam = _start(M, allowed, penalty, normalize=normalize)
-    end, history = _descend(M, start, lam, tol=tol, max_iter=max_iter, callback=callback)
-    by_rows, by_cols = select(end, allowed)
+    begin, lam = _start(M, allowed, penalty, normalize=normalize)
+    if start == "zero":
+        begin = _point(M, np.zeros_like(begin.Xt), np.zeros_like(begin.Y))
+    end, history = _descend(M, begin, lam, tol=tol, max_iter=max_iter, callback=callback)
+    by_rows, by_cols = _largest(np.diagonal(end.Xt), np.diagonal(end.Y), allowed)
     if len(by_rows) + len(by_cols) < split.total:
         by_rows, by_cols, _ = pursue_either(LocalMatrix(M), allowed, normalize=normalize, rows=by_rows, cols=by_cols)
     warn_if_fewer(np.concatenate([by_rows, by_cols]), split.total, "rows and columns")
@@ -190,35 +190,12 @@ def _descend(
     return here, history
 
 
-def largest_diagonals(end: Point, split: Split) -> tuple[Indices, Indices]:
-    """Return the rows and columns with the largest positive diagonal entries."""
-    return _best(np.diagonal(end.Xt), np.diagonal(end.Y), split)
-
-
-def spa_of_transposes(end: Point, split: Split) -> tuple[Indices, Indices]:
-    """Return the rows and columns whose rows of X' and of Y are the longest that SPA leaves, by turns."""
-    lengths = []
-    for part, most in ((end.Xt, split.rows), (end.Y, split.cols)):
-        length = np.zeros(len(part))
-        if part.any() and most:
-            order, residuals = pursue(LocalMatrix(part.T), most, np.ones(len(part)))
-            length[order] = np.array(residuals) * np.linalg.norm(part, axis=1).max()
-        lengths.append(length)
-    return _best(lengths[0], lengths[1], split)
-
-
-POSTPROCESSES: dict[str, Callable[[Point, Split], tuple[Indices, Indices]]] = {
-    "diagonal": largest_diagonals,
-    "spa": spa_of_transposes,
-}
-
-
-def _best(of_rows: Array, of_cols: Array, split: Split) -> tuple[Indices, Indices]:
-    """Return the rows and columns with the largest positive merits, as many as the split allows."""
+def _largest(of_rows: Array, of_cols: Array, split: Split) -> tuple[Indices, Indices]:
+    """Return the rows and columns with the largest positive diagonal entries, as many as the split allows."""
     rows, cols = (
-        order[merits[order] > 0]
-        for merits, most in ((of_rows, split.rows), (of_cols, split.cols))
-        for order in [np.argsort(-merits, kind="stable")[:most]]
+        order[diagonal[order] > 0]
+        for diagonal, most in ((of_rows, split.rows), (of_cols, split.cols))
+        for order in [np.argsort(-diagonal, kind="stable")[:most]]
     )
     together = np.concatenate([of_cols[cols], of_rows[rows]])
     kept = np.sort(np.argsort(-together, kind="stable")[: split.total])
