@@ -1,4 +1,4 @@
-"""Slow twins of the kernels, correct by reading: exact sorting in rational numbers, and a general QP solver.
+"""Slow twins, correct by reading: exact sorting in rational numbers, a general QP solver; and planted matrices.
 
 The sorted twins take the given floats as the exact numbers they are and round once, at the end. The QP twins know
 nothing of the structure of the sets; they need a positive definite quadratic, so callers keep to well-conditioned ones.
@@ -8,6 +8,18 @@ from fractions import Fraction
 
 import numpy as np
 import quadprog
+
+from cosep import Selection
+
+
+def make_generalized(m, n, r1, r2, seed):
+    """Return a matrix that r1 of its rows and r2 of its columns explain together, and which."""
+    random = np.random.default_rng(seed)
+    H, C = random.uniform(size=(r1, n - r2)), random.uniform(size=(m - r1, r2))
+    rest = random.uniform(size=(m - r1, r1)) @ H + C @ random.uniform(size=(r2, n - r2))
+    X = np.block([[np.zeros((r1, r2)), H], [C, rest]])
+    rows, cols = random.permutation(m), random.permutation(n)
+    return X[rows][:, cols], Selection(np.argsort(rows)[:r1] if r1 else None, np.argsort(cols)[:r2] if r2 else None)
 
 
 def sorted_simplex_row(z):
@@ -146,3 +158,46 @@ def biorthogonal_step(M, F, S, G):
     F = F * np.sqrt((M @ G @ S.T) / (F @ F.T @ M @ G @ S.T))
     S = S * np.sqrt((F.T @ M @ G) / (F.T @ F @ S @ G.T @ G))
     return F, S, G
+
+
+def greedy_columns(X, r):
+    """Choose each time the column that lowers the least squares error most, trying them all."""
+    chosen = []
+    for _ in range(r):
+        errors = [np.inf if j in chosen else span_error(X, [*chosen, j]) for j in range(X.shape[1])]
+        chosen.append(int(np.argmin(errors)))
+    return chosen
+
+
+def span_error(X, cols):
+    """``||X - projection on the span of the columns||_F^2``."""
+    Q, R = np.linalg.qr(X[:, cols])
+    Q = Q[:, np.abs(np.diagonal(R)) > 1e-12]
+    return float(np.linalg.norm(X - Q @ (Q.T @ X)) ** 2)
+
+
+def successive_residuals(X, n_rows, n_cols):
+    """GSPA on the residual itself: which rows, which columns."""
+    R, rows, cols = X.copy(), [], []
+    m, n = X.shape
+    while len(rows) < n_rows or len(cols) < n_cols:
+        of_rows = np.linalg.norm(R, axis=1) / np.sqrt(n) / X.mean(axis=1) * (len(rows) < n_rows)
+        of_cols = np.linalg.norm(R, axis=0) / np.sqrt(m) / X.mean(axis=0) * (len(cols) < n_cols)
+        if of_cols.max() >= of_rows.max():
+            cols.append(int(of_cols.argmax()))
+            u = R[:, cols[-1]] / np.linalg.norm(R[:, cols[-1]])
+            R = R - np.outer(u, u @ R)
+        else:
+            rows.append(int(of_rows.argmax()))
+            v = R[rows[-1]] / np.linalg.norm(R[rows[-1]])
+            R = R - np.outer(R @ v, v)
+    return rows, cols
+
+
+def qp_generalized(X, rows, cols):
+    """Return ``min ||X - P1 X[rows] - X[:, cols] P2||_F^2`` over ``P1, P2 >= 0``, all unknowns at once."""
+    m, n = X.shape
+    A = np.hstack([np.kron(np.eye(m), X[rows].T), np.kron(X[:, cols], np.eye(n))])
+    H = A.T @ A + 1e-10 * np.eye(A.shape[1])
+    v = _solve(H, A.T @ X.ravel(), np.eye(A.shape[1]), np.zeros(A.shape[1]))
+    return float(np.linalg.norm(X.ravel() - A @ v) ** 2)

@@ -30,14 +30,21 @@ from cosep import (
     both_sides,
     clustering_accuracy,
     cosfgm,
+    cur,
     fgm,
+    greedy,
+    gsfgm,
+    gspa,
     index_accuracy,
     make_coseparable,
     mix,
+    mix_generalized,
     preselect,
     preselected,
     relative_approximation,
+    snpa,
     spa,
+    xray,
 )
 from cosep.matrix.checks import as_matrix
 from cosep.matrix.gram import GramMatrix
@@ -47,6 +54,7 @@ from cosep.nmf.minvol import minvol
 from cosep.nmf.rank2 import rank2
 from cosep.nmf.trisymmetric import trisymmetric
 from cosep.scaling import SCALINGS, scale
+from cosep.select.cur import METHODS
 
 # Counts, exact in every type and format, a third of them zero; co-(4, 4)-separable but for ones here and there.
 X = np.array(
@@ -101,23 +109,34 @@ def indices(selection):
     return [None if side is None else sorted(side.tolist()) for side in sides]
 
 
-def mixed(A, selection):
-    fit = mix(A, selection)
+def mixed(A, selection, mixer=mix):
+    fit = mixer(A, selection)
     return [fit.relative_error(A), fit.row_labels.tolist(), fit.col_labels.tolist()]
 
 
-SELECTORS = {
+CORNERS = {
     "spa": lambda A: indices(spa(A, 4)),
+    "snpa": lambda A: indices(snpa(A, 4)),
+    "xray": lambda A: indices(xray(A, 4)),
     "fgm": lambda A: indices(fgm(A, 4)),
     "both_sides(spa)": lambda A: indices(both_sides(spa)(A, 4, 4)),
     "cosfgm": lambda A: indices(cosfgm(A, 4, 4)),
+}
+CURS = {f"cur by {method}": (lambda A, method=method: indices(cur(A, 4, 4, method=method))) for method in METHODS}
+SELECTORS = {
+    **CORNERS,
+    **CURS,
     "preselect": lambda A: [None, preselect(A, 6).representatives.tolist()],
     "preselected": lambda A: indices(preselected(both_sides(spa), 8, 7)(A, 4, 4)),
+    "greedy": lambda A: indices(greedy(A, 4)),
+    "gspa": lambda A: indices(gspa(A, n_rows=2, n_cols=3)),
+    "gsfgm": lambda A: indices(gsfgm(A, n_rows=2, n_cols=3, max_iter=100)),
 }
 MIXERS = {
     "mix": lambda A: mixed(A, CHOSEN),
     "mix with rows only": lambda A: mixed(A, ROWS),
     "mix with columns only": lambda A: mixed(A, COLS),
+    "mix_generalized": lambda A: mixed(A, CHOSEN, mix_generalized),
 }
 
 
@@ -153,7 +172,7 @@ MEASURES = {
 SCALERS = {f"scale by {rule}": (lambda A, rule=rule: scale(A, rule)[0].take().ravel().tolist()) for rule in SCALINGS}
 CALLS = SELECTORS | MIXERS | NMFS | ESTIMATORS | MEASURES | SCALERS
 EXPECTED = {name: call(X) for name, call in CALLS.items()}
-assert all(EXPECTED[name][1] == indices(CHOSEN)[1] for name in SELECTORS if not name.startswith("preselect"))
+assert {name: EXPECTED[name][1] for name in CORNERS} == dict.fromkeys(CORNERS, indices(CHOSEN)[1])
 
 every_function = pytest.mark.parametrize("function", CALLS)
 dense_and_sparse = pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
@@ -193,6 +212,8 @@ REFUSED_ENTRIES = {
 )
 @pytest.mark.parametrize("case", REFUSED_ENTRIES)
 def test_entries_that_are_no_nonnegative_number_are_refused_and_named(function, form, case):
+    if function in CURS and "negative" in case:
+        pytest.skip("CUR takes entries of any sign")
     entries, words = REFUSED_ENTRIES[case]
     data = X.copy()
     data[2, 3 : 3 + len(entries)] = entries
@@ -242,11 +263,9 @@ REFUSED_DATA = {
 @pytest.mark.parametrize("case", REFUSED_DATA)
 def test_data_that_is_no_real_matrix_is_refused_under_its_name(case):
     for function in (
-        "spa",
-        "fgm",
-        "both_sides(spa)",
-        "cosfgm",
+        *SELECTORS,
         "mix",
+        "mix_generalized",
         *NMFS,
         *ESTIMATORS,
         "relative_error",
@@ -307,7 +326,14 @@ def test_a_reconstruction_that_is_zero_explains_an_all_zero_matrix():
 def test_a_count_must_be_a_positive_whole_number(value):
     for parameter, call in (
         ("r", lambda: spa(X, value)),
+        ("r", lambda: snpa(X, value)),
+        ("r", lambda: xray(X, value)),
+        ("r", lambda: greedy(X, value)),
         ("r", lambda: fgm(X, value)),
+        ("n_rows", lambda: cur(X, value, 3)),
+        ("n_cols", lambda: cur(X, 3, value)),
+        ("max_iter", lambda: gsfgm(X, 3, max_iter=value)),
+        ("max_iter", lambda: mix_generalized(X, CHOSEN, max_iter=value)),
         ("n_rows", lambda: both_sides(spa)(X, value, 3)),
         ("n_cols", lambda: both_sides(spa)(X, 3, value)),
         ("n_rows", lambda: cosfgm(X, value, 3)),
@@ -331,9 +357,37 @@ def test_a_count_must_be_a_positive_whole_number(value):
             call()
 
 
+@pytest.mark.parametrize("value", [-1, 2.0, 2.5, "2", True, np.nan, np.bool_(1), [2], np.array([2])], ids=repr)
+@pytest.mark.parametrize("selector", [gspa, gsfgm])
+def test_a_count_of_one_side_must_be_a_whole_number_and_may_be_zero(selector, value):
+    for name in ("n_rows", "n_cols"):
+        with refused(name, "whole number of at least 0", re.escape(repr(value))):
+            selector(X, **{"n_rows": 2, "n_cols": 2, name: value})
+    with refused("r", "whole number of at least 1", re.escape(repr(value))):
+        selector(X, value)
+    assert selector(X, n_rows=0, n_cols=2).row_indices is None
+
+
 @pytest.mark.parametrize(
     ("words", "call"),
     [
+        *[(("r=11", "at most n_features=10", "fewer"), partial(selector, X, 11)) for selector in (snpa, xray, greedy)],
+        *[(("r=23", "at most n_samples \\+ n_features=22"), partial(selector, X, 23)) for selector in (gspa, gsfgm)],
+        *[(("r=None", "n_rows=None"), partial(selector, X)) for selector in (gspa, gsfgm)],
+        *[(("n_cols=0", "select nothing"), partial(selector, X, n_rows=0, n_cols=0)) for selector in (gspa, gsfgm)],
+        (("r=6", "n_rows \\+ n_cols=5"), lambda: gspa(X, 6, n_rows=2, n_cols=3)),
+        (("n_rows=13", "at most n_samples=12", "fewer"), lambda: gspa(X, n_rows=13, n_cols=3)),
+        (("n_rows=13", "at most n_samples=12", "fewer"), lambda: cur(X, 13, 3)),
+        (("n_cols=11", "at most n_features=10", "fewer"), lambda: cur(X, 3, 11)),
+        (("tol=1.5", "from 0 to 1"), lambda: snpa(X, 3, tol=1.5)),
+        (("tol=1.5", "from 0 to 1"), lambda: greedy(X, 3, tol=1.5)),
+        (("normalize",), lambda: snpa(X, 3, normalize="no")),
+        (("normalize",), lambda: gspa(X, 3, normalize="no")),
+        (("normalize",), lambda: gsfgm(X, 3, normalize="no")),
+        (("callback",), lambda: gsfgm(X, 3, callback=3)),
+        (("callback",), lambda: mix_generalized(X, CHOSEN, callback=3)),
+        (("selection",), lambda: mix_generalized(X, Selection(None, None))),
+        (("row_indices",), lambda: mix_generalized(X, Selection([12], [0]))),
         (("r=11", "at most n_features=10", "fewer"), lambda: spa(X, 11)),
         (("r=11", "at most n_features=10", "fewer"), lambda: fgm(X, 11)),
         (("r=1000000000000000000000", "n_features=10"), lambda: spa(X, 10**21)),
@@ -381,6 +435,13 @@ def test_a_number_out_of_range_is_refused_under_its_name(value):
         ("tol", lambda: rank2(X, tol=value)),
         ("penalty", lambda: minvol(X, 3, penalty=value)),
         ("delta", lambda: minvol(X, 3, delta=value)),
+        ("tol", lambda: snpa(X, 3, tol=value)),
+        ("tol", lambda: xray(X, 3, tol=value)),
+        ("tol", lambda: greedy(X, 3, tol=value)),
+        ("tol", lambda: gspa(X, 3, tol=value)),
+        ("tol", lambda: gsfgm(X, 3, tol=value)),
+        ("tol", lambda: mix_generalized(X, CHOSEN, tol=value)),
+        ("penalty", lambda: gsfgm(X, 3, penalty=value)),
         ("trace", lambda: fgm(X, 3, trace=number)),
         ("penalty", lambda: fgm(X, 3, penalty=number)),
         ("noise", lambda: make_coseparable(noise=value)),
@@ -398,6 +459,9 @@ def test_an_unknown_choice_is_refused_and_the_choices_are_listed(value):
         ("solver", "'fast-gradient'", partial(cosfgm, X, 3, 3, solver=value)),
         ("postprocess", "'diagonal'", partial(cosfgm, X, 3, 3, postprocess=value)),
         ("start", "'spa'", partial(cosfgm, X, 3, 3, start=value)),
+        ("criterion", "'dist'", partial(xray, X, 3, criterion=value)),
+        ("start", "'zero'", partial(gsfgm, X, 3, start=value)),
+        ("method", "'leverage'", partial(cur, X, 3, 3, method=value)),
         ("protocol", "'scale-first'", partial(make_coseparable, protocol=value)),
     ):
         with refused(parameter, re.escape(repr(value)), choice):
@@ -406,8 +470,9 @@ def test_an_unknown_choice_is_refused_and_the_choices_are_listed(value):
 
 @pytest.mark.parametrize("value", ["seed", -1, 2**33, 1.5, [1, "a"]], ids=repr)
 def test_a_random_state_that_seeds_nothing_is_refused_under_its_name(value):
-    with refused("random_state"):
-        make_coseparable(random_state=value)
+    for call in (make_coseparable, partial(xray, X, 3)):
+        with refused("random_state"):
+            call(random_state=value)
 
 
 @pytest.mark.parametrize("protocol", ["scale-first", "noise-first"])
@@ -753,6 +818,13 @@ LARGE = {
     "preselect": lambda A: preselect(A, 5),
     "preselect of the transpose": lambda A: preselect(A.T, 5),
     "preselected": lambda A: preselected(both_sides(spa), 30, 30)(A, 5, 5),
+    "snpa": lambda A: snpa(A, 5),
+    "xray": lambda A: xray(A, 3, criterion="max"),
+    "greedy": lambda A: greedy(A, 5),
+    "greedy of the transpose": lambda A: greedy(A.T, 5),
+    "gspa": lambda A: gspa(A, 5),
+    **{f"cur by {method}": (lambda A, method=method: cur(A, 3, 3, method=method)) for method in METHODS},
+    "mix_generalized": lambda A: mix_generalized(A, Selection(range(5), range(5)), max_iter=3),
     "mix": lambda A: mix(A, Selection(range(5), range(5)), max_iter=3),
     "mix with rows only": lambda A: mix(A, Selection(range(5), None)),
     "mix with columns only": lambda A: mix(A, Selection(None, range(5))),
@@ -887,9 +959,9 @@ def right_where_it_can_be(call, is_right, large, small):
 @small_beside_large
 def test_a_column_far_smaller_than_the_others_is_selected_or_the_data_is_refused(large, small, form):
     data = form(np.diag([large, small]))
-    for select in (partial(spa, data, 2), partial(fgm, data, 2)):
+    for select in (partial(selector, data, 2) for selector in (spa, snpa, xray, fgm, greedy)):
         right_where_it_can_be(select, lambda chosen: indices(chosen) == [None, [0, 1]], large, small)
-    for select in (partial(both_sides(spa), data, 2, 2), partial(cosfgm, data, 2, 2)):
+    for select in (partial(selector, data, 2, 2) for selector in (both_sides(spa), cosfgm)):
         right_where_it_can_be(select, lambda chosen: indices(chosen) == [[0, 1], [0, 1]], large, small)
 
 
@@ -974,8 +1046,13 @@ def test_products_of_factors_of_narrow_types_do_not_overflow(dtype, size):
 @pytest.mark.parametrize(("data", "row", "col"), [([[1.0, 3.0, 2.0]], 0, 1), ([[1.0], [3.0], [0.0]], 1, 0)])
 def test_the_largest_entry_of_a_single_row_or_column_is_selected_and_mixes_the_rest(data, row, col, form):
     data = form(np.array(data))
-    assert indices(spa(data, 1)) == indices(fgm(data, 1)) == [None, [col]]
-    assert indices(both_sides(spa)(data, 1, 1)) == indices(cosfgm(data, 1, 1)) == [[row], [col]]
+    for selector in (spa, snpa, xray, fgm, greedy):
+        assert indices(selector(data, 1)) == [None, [col]]
+    for selector in (both_sides(spa), cosfgm, *(partial(cur, method=method) for method in METHODS)):
+        assert indices(selector(data, 1, 1)) == [[row], [col]]
+    for selector in (gspa, gsfgm):
+        assert indices(selector(data, n_rows=0, n_cols=1)) == [None, [col]]
+        assert indices(selector(data, n_rows=1, n_cols=0)) == [[row], None]
     for selection in (Selection([row], [col]), Selection(None, [0]), Selection([0], None)):
         assert mix(data, selection).relative_error(data) < 1e-12
 
@@ -1013,10 +1090,15 @@ def test_all_zero_rows_and_columns_are_not_selected_and_get_no_weight_no_label_a
 def test_the_lowest_index_stands_for_identical_rows_and_columns(form):
     distinct = np.random.default_rng(0).uniform(size=(5, 4))
     data = form(np.tile(distinct, (3, 3)))
-    for selector in (spa, fgm):
+    for selector in (spa, snpa, xray, fgm, greedy):
         assert indices(selector(data, 4)) == [None, [0, 1, 2, 3]]
     assert preselect(data, 12).representatives.tolist() == [0, 1, 2, 3]
-    for selector in (both_sides(spa), both_sides(fgm), cosfgm, preselected(both_sides(spa), 10, 10)):
+    for selector in (gspa, gsfgm):
+        rows, cols = indices(selector(data, n_rows=2, n_cols=2))
+        assert set(rows) < set(range(5))
+        assert set(cols) < set(range(4))
+    curs = [partial(cur, method=method) for method in METHODS]
+    for selector in (both_sides(spa), both_sides(fgm), cosfgm, preselected(both_sides(spa), 10, 10), *curs):
         rows, cols = indices(selector(data, 4, 4))
         assert cols == [0, 1, 2, 3]
         assert set(rows) < set(range(5))
@@ -1033,11 +1115,11 @@ def test_columns_that_differ_by_rounding_alone_are_not_both_selected():
 @dense_and_sparse
 def test_too_little_rank_gives_fewer_rows_and_columns_and_one_warning_for_each_side(form):
     blocks = form(np.kron(np.diag([3.0, 2.0, 1.0]), np.ones((3, 2))))  # 9 x 6 and of rank 3
-    for selector in (spa, fgm):
+    for selector in (spa, snpa, xray, fgm, greedy):
         with pytest.warns(UserWarning, match="Only 3 of the 5 columns") as caught:
             assert indices(selector(blocks, 5)) == [None, [0, 2, 4]]
         assert [warning.filename for warning in caught] == [__file__]
-    for selector in (both_sides(spa), cosfgm, preselected(cosfgm, 8, 5)):
+    for selector in (both_sides(spa), cosfgm, preselected(cosfgm, 8, 5), cur, partial(cur, method="deim")):
         with pytest.warns(UserWarning, match="Only 3 of the") as caught:
             assert indices(selector(blocks, 7, 5)) == [[0, 3, 6], [0, 2, 4]]
         sides = sorted(re.search(r"3 of the \d+ (rows|columns)", str(warning.message))[0] for warning in caught)
@@ -1132,6 +1214,9 @@ def test_index_accuracy_compares_selections_with_a_truth_and_nothing_else(select
 POOLS = {
     "spa": ("pool", lambda pool: spa(X.T, 3, pool=pool)),
     "fgm": ("pool", lambda pool: fgm(X.T, 3, pool=pool)),
+    "snpa": ("pool", lambda pool: snpa(X.T, 3, pool=pool)),
+    "xray": ("pool", lambda pool: xray(X.T, 3, pool=pool)),
+    "greedy": ("pool", lambda pool: greedy(X.T, 3, pool=pool)),
     "both_sides(spa)": ("row_pool", lambda pool: both_sides(spa)(X, 3, 3, row_pool=pool)),
     "cosfgm": ("col_pool", lambda pool: cosfgm(X.T, 3, 3, col_pool=pool)),
     "preselected": ("col_pool", lambda pool: preselected(cosfgm, 6, 6)(X.T, 3, 3, col_pool=pool)),

@@ -115,7 +115,10 @@ def test_what_the_library_warns_about_is_said():
         (["--rows", "0"], "--rows=0 must be a whole number of at least 1."),
         (["--rows", "99999"], "--rows=99999 must be at most n_samples="),
         (["--cols", "99999"], "--cols=99999 must be at most n_features="),
-        (["--method", "magic"], "--method='magic' must be one of 'cosfgm', 'spa'."),
+        (
+            ["--method", "magic"],
+            "--method='magic' must be one of 'cosfgm', 'spa', 'snpa', 'xray', 'fgm', 'greedy', 'cur'.",
+        ),
         (["--scaling", "magic"], "--scaling='magic' must be one of 'rows', 'columns', 'degree', 'sinkhorn'."),
     ],
 )

@@ -14,9 +14,11 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cosep import (
+    CUR,
     HALSNMF,
     BiorthogonalNMF,
     CoSeparableNMF,
+    GeneralizedSeparableNMF,
     MinVolNMF,
     Pool,
     Selection,
@@ -29,8 +31,11 @@ from cosep import (
     mix,
     preselect,
 )
+from cosep.linking import LINKS
 from cosep.scaling import scale
-from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS
+from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS, EITHER_SELECTORS
+from cosep.select.cur import METHODS
+from oracles import make_generalized
 
 CHECKED = [
     *[CoSeparableNMF(n_rows=r, n_cols=2, method=method) for r in (2, 3) for method in BOTH_SELECTORS],
@@ -40,6 +45,10 @@ CHECKED = [
     *[TriSymmetricNMF(n_components=r) for r in (1, 2)],
     *[CoSeparableNMF(n_rows=r, n_cols=2, preselect=5) for r in (2, 3)],
     *[SeparableNMF(n_components=r, axis=a, preselect=5) for r, a in ((2, "columns"), (3, "rows"))],
+    *[GeneralizedSeparableNMF(n_components=r, method=method) for r in (2, 3) for method in EITHER_SELECTORS],
+    *[GeneralizedSeparableNMF(n_rows=r, n_cols=c) for r, c in ((2, 0), (0, 2), (1, 2))],
+    *[CUR(n_rows=2, n_cols=2, method=method, link=link) for method in METHODS for link in LINKS],
+    CUR(n_rows=3, n_cols=2),
 ]
 
 
@@ -69,7 +78,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-@pytest.mark.parametrize("method", BOTH_SELECTORS)
+@pytest.mark.parametrize("method", sorted(BOTH_SELECTORS.keys() - {"greedy", "cur"}))
 def test_planted_rows_and_columns_are_found_in_every_form_of_data(planted, form, method):
     X, truth = planted
     model = CoSeparableNMF(n_rows=4, n_cols=4, method=method).fit(form(X))
@@ -98,14 +107,22 @@ SELECTING = {
     "rows": SeparableNMF(n_components=4, axis="rows"),
     "few of both": CoSeparableNMF(n_rows=4, n_cols=3, preselect=(30, 20)),
     "few columns": SeparableNMF(n_components=4, preselect=20),
+    "either": GeneralizedSeparableNMF(n_rows=1, n_cols=3),
+    "split": GeneralizedSeparableNMF(n_components=4, method="gsfgm"),
+    "cur": CUR(n_rows=4, n_cols=3, method="deim"),
     "anchors": TriSymmetricNMF(n_components=4),
 }
 FREE = {"hals": HALSNMF(n_components=4), "minvol": MinVolNMF(n_components=4)}
 TRANSFORMERS = SELECTING | FREE
 MODELS = TRANSFORMERS | {"biorthogonal": BiorthogonalNMF(n_components=4)}
-each_selecting_model = pytest.mark.parametrize("model", SELECTING.values(), ids=SELECTING)
-each_transformer = pytest.mark.parametrize("model", TRANSFORMERS.values(), ids=TRANSFORMERS)
-each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+
+
+def each(models, *, but=()):
+    kept = {name: model for name, model in models.items() if name not in but}
+    return pytest.mark.parametrize("model", kept.values(), ids=kept)
+
+
+each_model, each_transformer, each_selecting_model = each(MODELS), each(TRANSFORMERS), each(SELECTING)
 
 
 def outcome(model, X):
@@ -123,8 +140,12 @@ def test_fitting_and_transforming_is_transforming_after_fitting(planted, model):
     X = planted[0]
     together, apart = clone(model).fit_transform(X), clone(model).fit(X).transform(X)
     np.testing.assert_allclose(together, apart, rtol=1e-12)
-    fitted = clone(model).fit(X)
-    np.testing.assert_allclose(fitted.row_factor_, apart, atol=1e-9)
+
+
+@each(TRANSFORMERS, but=("cur",))
+def test_the_rows_of_the_fit_are_explained_as_in_the_fit(planted, model):
+    fitted = clone(model).fit(planted[0])
+    np.testing.assert_allclose(fitted.row_factor_, fitted.transform(planted[0]), atol=1e-9)
 
 
 @each_transformer
@@ -144,7 +165,7 @@ def test_new_rows_are_explained_one_by_one(planted, model):
     together = model.transform(X[40:])
     apart = np.vstack([model.transform(row[None]) for row in X[40:]])
     np.testing.assert_allclose(together, apart, atol=1e-10)
-    assert (together >= 0).all()
+    assert isinstance(model, CUR) or (together >= 0).all()
 
 
 @each_model
@@ -318,7 +339,7 @@ def test_extreme_scales_are_fitted_alike(planted, scale):
         ({"n_cols": 41}, r"n_cols=41 must be at most n_features=40; ask for fewer"),
         ({"n_rows": 0}, r"n_rows=0 must be a whole number of at least 1"),
         ({"n_cols": 2.5}, r"n_cols=2.5 must be a whole number"),
-        ({"method": "magic"}, r"method='magic' must be one of 'cosfgm', 'spa'"),
+        ({"method": "magic"}, r"method='magic' must be one of 'cosfgm', 'spa', 'snpa', 'xray', 'fgm', 'greedy', 'cur'"),
         ({"scaling": "tfidf"}, r"scaling='tfidf' must be one of"),
         ({"preselect": 3}, r"preselect=3 must be at least n_rows=4; preselect more, or select fewer"),
         ({"preselect": (10, 3)}, r"preselect=3 must be at least n_cols=4; preselect more, or select fewer"),
@@ -345,7 +366,7 @@ def test_wrong_parameters_are_refused_by_name(planted, params, message):
         ({"n_components": 41}, r"n_components=41 must be at most n_features=40"),
         ({"n_components": 61, "axis": "rows"}, r"n_components=61 must be at most n_samples=60"),
         ({"axis": "both"}, r"axis='both' must be one of 'columns', 'rows'"),
-        ({"method": "cosfgm"}, r"method='cosfgm' must be one of 'spa', 'fgm'"),
+        ({"method": "cosfgm"}, r"method='cosfgm' must be one of 'spa', 'snpa', 'xray', 'fgm', 'greedy'"),
         ({"preselect": 3}, r"preselect=3 must be at least n_components=4; preselect more, or select fewer"),
         ({"preselect": (10, 10)}, r"preselect=\(10, 10\) must be a whole number of at least 1"),
     ],
@@ -370,13 +391,15 @@ BAD_DATA = {
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("case", BAD_DATA)
 def test_bad_data_are_refused_by_name(planted, model, case, sparse):
+    if isinstance(model, CUR) and case == "negative":
+        pytest.skip("CUR takes entries of any sign")
     spoil, message = BAD_DATA[case]
     data = spoil(planted[0])
     with pytest.raises(ValueError, match=message):
         clone(model).fit(scipy.sparse.coo_array(data) if sparse else data)
 
 
-@each_model
+@each(TRANSFORMERS, but=("cur",))
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_zero_rows_and_columns_and_duplicates_are_no_trouble(planted, model, sparse):
     X = planted[0].copy()
@@ -387,7 +410,7 @@ def test_zero_rows_and_columns_and_duplicates_are_no_trouble(planted, model, spa
     assert np.isfinite(outcome(model, X)).all()
 
 
-@each_selecting_model
+@each(SELECTING, but=("split",))
 def test_a_rank_below_the_request_gives_a_smaller_model_and_a_warning(model):
     X = np.outer(np.arange(1.0, 10.0), np.arange(1.0, 8.0))
     with pytest.warns(SelectionWarning, match="Only 1 of the"):
@@ -564,3 +587,115 @@ def test_wrong_parameters_of_the_other_models_are_refused_by_name(planted, model
 def test_wrong_parameters_of_one_model_are_refused_by_name(planted, model, message):
     with pytest.raises(ValueError, match=message):
         model.fit(planted[0])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The sum of rows and columns, and CUR
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("method", EITHER_SELECTORS)
+def test_planted_rows_plus_columns_are_found_in_every_form_of_data(form, method):
+    X, truth = make_generalized(30, 25, 3, 4, 0)
+    for sizes in ({"n_components": 7}, {"n_rows": 3, "n_cols": 4}):
+        model = GeneralizedSeparableNMF(**sizes, method=method).fit(form(X))
+        assert set(model.row_indices_) == set(truth.row_indices)
+        assert set(model.col_indices_) == set(truth.col_indices)
+        assert (model.n_rows_, model.n_cols_) == (3, 4)
+        assert model.score(form(X)) > 0.997
+
+
+def test_new_rows_are_explained_by_rows_after_their_own_columns():
+    X, truth = make_generalized(50, 25, 3, 4, 2)
+    known = np.concatenate([truth.row_indices, np.setdiff1d(np.arange(50), truth.row_indices)[:30]])
+    model = GeneralizedSeparableNMF(n_rows=3, n_cols=4).fit(X[known])
+    assert set(known[model.row_indices_]) == set(truth.row_indices)
+    new = np.setdiff1d(np.arange(50), known)
+    explained = model.transform(X[new])
+    np.testing.assert_allclose(explained[:, 3:], X[new][:, model.col_indices_])
+    assert np.linalg.norm(model.inverse_transform(explained) - X[new]) < 0.02 * np.linalg.norm(X[new])
+    names = [f"gene {j}" for j in range(25)]
+    framed = GeneralizedSeparableNMF(n_rows=3, n_cols=4).fit(pd.DataFrame(X[known], columns=names))
+    assert list(framed.selected_features_) == [names[j] for j in framed.col_indices_]
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_extreme_scales_are_fitted_alike_by_every_model(planted, scale):
+    X = planted[0]
+    for model in MODELS.values():
+        plain, scaled = clone(model).fit(X), clone(model).fit(X * scale)
+        np.testing.assert_array_equal(scaled.row_indices_, plain.row_indices_)
+        np.testing.assert_array_equal(scaled.col_indices_, plain.col_indices_)
+        assert scaled.score(X * scale) == pytest.approx(plain.score(X), rel=1e-6)
+        assert scaled.reconstruction_err_ == pytest.approx(scale * plain.reconstruction_err_, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({}, r"Give n_components, the number of rows and columns in all, or both n_rows and n_cols"),
+        ({"n_rows": 3}, r"Give n_components.* got n_components=None, n_rows=3 and n_cols=None"),
+        ({"n_rows": 0, "n_cols": 0}, r"n_rows=0 and n_cols=0 select nothing"),
+        ({"n_rows": -1, "n_cols": 2}, r"n_rows=-1 must be a whole number of at least 0"),
+        ({"n_rows": 61, "n_cols": 2}, r"n_rows=61 must be at most n_samples=60"),
+        ({"n_rows": 2, "n_cols": 41}, r"n_cols=41 must be at most n_features=40"),
+        ({"n_components": 101}, r"n_components=101 must be at most n_samples \+ n_features=100"),
+        ({"n_components": 4, "n_rows": 1, "n_cols": 2}, r"n_components=4 must be at most n_rows \+ n_cols=3"),
+        ({"n_components": 2.0}, r"n_components=2.0 must be a whole number"),
+        ({"n_components": 4, "method": "spa"}, r"method='spa' must be one of 'gspa', 'gsfgm'"),
+        ({"n_components": 4, "method": lambda _X, _r, **_sizes: None}, r"must return a Selection"),
+        ({"n_components": 4, "max_iter": 0}, r"max_iter=0 must be a whole number"),
+        ({"n_components": 4, "tol": np.nan}, r"tol=nan must be a finite number"),
+        ({"n_components": 4, "callback": 5}, r"callback=5 must be a function"),
+        ({"n_components": 4, "random_state": "abc"}, r"random_state='abc' must be None"),
+    ],
+)
+def test_wrong_parameters_of_the_generalized_model_are_refused_by_name(planted, params, message):
+    with pytest.raises(ValueError, match=message):
+        GeneralizedSeparableNMF(**params).fit(planted[0])
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"n_rows": 61}, r"n_rows=61 must be at most n_samples=60"),
+        ({"n_cols": 0}, r"n_cols=0 must be a whole number of at least 1"),
+        ({"method": "spa"}, r"method='spa' must be one of 'leverage', 'deim', 'cross'"),
+        ({"n_rows": 3, "method": "cross"}, r"as many rows as columns, got n_rows=3 and n_cols=4"),
+        ({"link": "best"}, r"link='best' must be one of 'optimal', 'skeleton'"),
+        ({"random_state": -1}, r"random_state=-1 must be None"),
+    ],
+)
+def test_wrong_parameters_of_cur_are_refused_by_name(planted, params, message):
+    with pytest.raises(ValueError, match=message):
+        CUR(**{"n_rows": 4, "n_cols": 4, **params}).fit(planted[0])
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("method", METHODS)
+def test_cur_of_a_matrix_of_low_rank_is_the_matrix(form, method, link):
+    random = np.random.default_rng(5)
+    X = random.normal(size=(30, 4)) @ random.normal(size=(4, 20))
+    model = CUR(n_rows=4, n_cols=4, method=method, link=link).fit(form(X))
+    assert model.score(form(X)) > (0.9999 if form is FORMS["float32"] else 1 - 1e-9)
+    assert model.row_factor_.dtype == model.link_.dtype == model.transform(form(X)).dtype
+    np.testing.assert_allclose(model.components_, X[model.row_indices_], rtol=1e-6)
+
+
+def test_the_optimal_link_is_no_worse_than_any_other(planted):
+    X = planted[0] - 1
+    best, quick = (CUR(n_rows=3, n_cols=5, link=link).fit(X) for link in LINKS)
+    assert best.reconstruction_err_ <= quick.reconstruction_err_
+    C, R = X[:, best.col_indices_], X[best.row_indices_]
+    gradient = C.T @ (X - C @ best.link_ @ R) @ R.T
+    assert np.abs(gradient).max() < 1e-9 * np.abs(C.T @ X @ R.T).max()
+
+
+def test_a_seed_reaches_the_methods_that_draw(planted):
+    X = np.random.default_rng(0).gamma(0.3, size=(30, 40))
+    rows = {tuple(CoSeparableNMF(4, 4, method="xray", random_state=seed).fit(X).row_indices_) for seed in range(8)}
+    cols = {tuple(SeparableNMF(4, method="xray", random_state=seed).fit(X).col_indices_) for seed in range(8)}
+    assert len(rows) > 1
+    assert len(cols) > 1
+    CoSeparableNMF(4, 4, method="spa", random_state=3).fit(planted[0])

@@ -185,3 +185,27 @@ WRONG = {"weights": np.ones((11, 11)), "labels": np.arange(11), "names": np.arra
 def test_parts_that_do_not_fit_the_factors_are_refused(name):
     with pytest.raises(ValueError, match=f"{name} has shape"):
         make(**{name: WRONG[name.split("_")[1]]})
+
+
+def test_the_error_of_factors_of_any_sign_is_that_of_a_matrix_of_any_sign():
+    random = np.random.default_rng(0)
+    left, right = random.normal(size=(6, 2)), random.normal(size=(2, 5))
+    data = left @ right + 0.1 * random.normal(size=(6, 5))
+    expected = np.linalg.norm(data - left @ right) / np.linalg.norm(data)
+    for core in (None, -np.eye(2)):
+        fit = Factorization(left if core is None else -left, core, right)
+        assert fit.relative_error(data) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="Negative values"):
+        Factorization(np.abs(left), None, np.abs(right)).relative_error(data)
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e-150, 1e150, 1e200])
+def test_components_may_carry_their_scale_on_either_side(factor):
+    random = np.random.default_rng(0)
+    left, right = random.uniform(size=(6, 3)), random.uniform(size=(3, 5))
+    right[2] = 0.0
+    data = left @ right * (1 + 0.1 * random.uniform(size=(6, 5)))
+    scales = np.array([1.0, factor, 1e250])
+    fit = Factorization(left * scales, None, right * (factor / scales)[:, None])
+    expected = np.linalg.norm(data - left @ right) / np.linalg.norm(data)
+    assert fit.relative_error(data * factor) == pytest.approx(expected)

@@ -5,7 +5,18 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from cosep import Selection, clustering_accuracy, cosfgm, mix, preselect, relative_approximation
+from cosep import (
+    Selection,
+    clustering_accuracy,
+    cosfgm,
+    gsfgm,
+    gspa,
+    mix,
+    mix_generalized,
+    preselect,
+    relative_approximation,
+    spa,
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,3 +51,42 @@ def test_preselection_gives_the_published_representatives_and_clusters_of_k1b(da
     # The same partition: every pair of labels is one pair of clusters.
     pairs = set(zip(kept.labels.tolist(), published[f"IDX{side}"].ravel().tolist(), strict=True))
     assert len(pairs) == 500
+
+
+def in_full(selection, row_positions, col_positions):
+    """Return the rows and columns of the full matrix that were selected in the preselected block."""
+    sides = ((selection.row_indices, row_positions), (selection.col_indices, col_positions))
+    return Selection(*(None if chosen is None else positions[chosen] for chosen, positions in sides))
+
+
+def sizes(selection):
+    return tuple(0 if side is None else len(side) for side in (selection.row_indices, selection.col_indices))
+
+
+def test_spa_and_gspa_give_the_printed_approximations_on_k1b(k1b):
+    X, _, weighted, *positions = k1b
+    columns, rows = spa(weighted, 6, normalize=False), spa(weighted.T, 6, normalize=False).T
+    either = gspa(weighted, 6, normalize=False)
+    assert sizes(either) == (2, 4)
+    for mixer, selection, printed in ((mix, columns, 10.20), (mix, rows, 7.79), (mix_generalized, either, 9.83)):
+        factors = mixer(X, in_full(selection, *positions))
+        assert 100 * relative_approximation(X, factors) == pytest.approx(printed, abs=0.01)  # Table 1
+
+
+def test_gsfgm_gives_the_printed_approximation_on_k1b(k1b):
+    X, _, weighted, *positions = k1b
+    best = (0.0, (0, 0))
+    for penalty in np.logspace(-3, 1, 10)[[6, 7, 8, 9]]:
+        chosen = gsfgm(weighted, 6, penalty=penalty, tol=1e-2, normalize=False)
+        factors = mix_generalized(X, in_full(chosen, *positions))
+        best = max(best, (100 * relative_approximation(X, factors), sizes(chosen)))
+    assert best == (pytest.approx(9.83, abs=0.01), (2, 4))  # Table 1
+
+
+def test_spa_gives_the_printed_approximations_on_tr23(data_home):
+    counts = scipy.sparse.csr_array(scipy.io.loadmat(data_home / "documents" / "tr23.mat")["dtm"]).astype(float)
+    X = counts[:, np.argsort(-counts.sum(axis=0), kind="stable")[:1000]]
+    columns, rows = spa(X, 6, normalize=False), spa(X.T, 6, normalize=False).T
+    # Selected on the whole matrix; the paper selects on 500 words of its own.
+    for selection, printed in ((columns, 67.44), (rows, 71.74)):
+        assert 100 * relative_approximation(X, mix(X, selection)) == pytest.approx(printed, abs=1.5)  # Table 1

@@ -10,23 +10,32 @@ if TYPE_CHECKING:
     from cosep import datasets, metrics
     from cosep.datasets.synthetic import make_coseparable
     from cosep.estimators import (
+        CUR,
         HALSNMF,
         BiorthogonalNMF,
         CoSeparableNMF,
+        GeneralizedSeparableNMF,
         MinVolNMF,
         SeparableNMF,
         TriSymmetricNMF,
     )
     from cosep.factorization import Factorization, Scaling, Selection, SelectionWarning
+    from cosep.generalized import mix_generalized
     from cosep.metrics import clustering_accuracy, index_accuracy, relative_approximation
     from cosep.mixing import mix
     from cosep.preselection import Preselection, preselect
     from cosep.select.both_sides import both_sides
     from cosep.select.cosfgm import cosfgm
+    from cosep.select.cur import cur
     from cosep.select.fgm import fgm
+    from cosep.select.greedy import greedy
+    from cosep.select.gsfgm import gsfgm
+    from cosep.select.gspa import gspa
     from cosep.select.pool import Pool
     from cosep.select.preselected import preselected
+    from cosep.select.snpa import snpa
     from cosep.select.spa import spa
+    from cosep.select.xray import xray
 
 __version__ = "0.1.0"
 
@@ -36,6 +45,8 @@ _HOMES = {
     "Factorization": "cosep.factorization",
     "HALSNMF": "cosep.estimators",
     "MinVolNMF": "cosep.estimators",
+    "CUR": "cosep.estimators",
+    "GeneralizedSeparableNMF": "cosep.estimators",
     "Pool": "cosep.select.pool",
     "Preselection": "cosep.preselection",
     "Scaling": "cosep.factorization",
@@ -46,22 +57,31 @@ _HOMES = {
     "both_sides": "cosep.select.both_sides",
     "clustering_accuracy": "cosep.metrics",
     "cosfgm": "cosep.select.cosfgm",
+    "cur": "cosep.select.cur",
     "fgm": "cosep.select.fgm",
+    "greedy": "cosep.select.greedy",
+    "gsfgm": "cosep.select.gsfgm",
+    "gspa": "cosep.select.gspa",
     "index_accuracy": "cosep.metrics",
     "make_coseparable": "cosep.datasets.synthetic",
     "mix": "cosep.mixing",
     "preselect": "cosep.preselection",
     "preselected": "cosep.select.preselected",
+    "mix_generalized": "cosep.generalized",
     "relative_approximation": "cosep.metrics",
+    "snpa": "cosep.select.snpa",
     "spa": "cosep.select.spa",
+    "xray": "cosep.select.xray",
 }
 _MODULES = ("datasets", "metrics")
 
 __all__ = [
+    "CUR",
     "HALSNMF",
     "BiorthogonalNMF",
     "CoSeparableNMF",
     "Factorization",
+    "GeneralizedSeparableNMF",
     "MinVolNMF",
     "Pool",
     "Preselection",
@@ -74,16 +94,23 @@ __all__ = [
     "both_sides",
     "clustering_accuracy",
     "cosfgm",
+    "cur",
     "datasets",
     "fgm",
+    "greedy",
+    "gsfgm",
+    "gspa",
     "index_accuracy",
     "make_coseparable",
     "metrics",
     "mix",
+    "mix_generalized",
     "preselect",
     "preselected",
     "relative_approximation",
+    "snpa",
     "spa",
+    "xray",
 ]
 
 

@@ -212,9 +212,10 @@ class Factorization:
         """``||X - reconstruction||_F / ||X||_F``, never forming the reconstruction as a whole.
 
         ``||X||^2 - 2 <X, WH> + ||WH||^2`` costs O(nnz r); where it has cancelled to a small difference, the residual
-        is summed over blocks of rows instead.
+        is summed over blocks of rows instead. X may have negative entries where the factors have.
         """
-        M = as_matrix(X)
+        parts = (self.row_factor, self.core, self.col_factor)
+        M = as_matrix(X, signed=any(part is not None and bool((part < 0).any()) for part in parts))
         if M.shape != self.shape:
             msg = f"X has shape {M.shape}, but the factors stand for a matrix of shape {self.shape}."
             raise ValueError(msg)
@@ -236,10 +237,10 @@ class Factorization:
 
     def _thin(self) -> tuple[Array, Array, int]:
         """Return W, H and e with ``W @ H * 2**e`` the reconstruction, and entries of about one in W and H."""
+        if self.core is None:
+            return _balanced(self.row_factor, self.col_factor)
         W, row_exponent = _mantissa(self.row_factor)
         H, col_exponent = _mantissa(self.col_factor)
-        if self.core is None:
-            return W, H, row_exponent + col_exponent
         S, core_exponent = _mantissa(self.core)
         if S.shape[0] < S.shape[1]:
             H, more = _mantissa(S @ H)
@@ -313,6 +314,20 @@ def _mantissa(part: NDArray[Any]) -> tuple[Array, int]:
     """Return the matrix divided by a power of two that brings its largest entry to about one, and that power."""
     exponent = int(np.frexp(np.abs(part).max(initial=0.0))[1])
     return np.ldexp(np.asarray(part, dtype=np.float64), -exponent), exponent
+
+
+def _balanced(row_factor: NDArray[Any], col_factor: NDArray[Any]) -> tuple[Array, Array, int]:
+    """Return W, H and e with ``W @ H * 2**e`` the product, the scale of each component in H alone.
+
+    Components may carry their scale on either side: weights of selected rows stand beside selected columns.
+    """
+    W, H = row_factor.astype(np.float64), col_factor.astype(np.float64)
+    of_rows = np.frexp(np.abs(W).max(axis=0, initial=0.0))[1]
+    of_cols = np.frexp(np.abs(H).max(axis=1, initial=0.0))[1]
+    exponents = (of_rows + of_cols)[W.any(axis=0) & H.any(axis=1)]
+    top = int(exponents.max()) if len(exponents) else 0
+    shifts = np.minimum(of_rows + of_cols - top, 0)
+    return np.ldexp(W, -of_rows), np.ldexp(H, (shifts - of_cols)[:, None]), top
 
 
 def _blockwise_squared_error(M: LocalMatrix, W: Array, H: Array) -> float:

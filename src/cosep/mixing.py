@@ -67,7 +67,7 @@ def mix(
     M = as_matrix(X)
     max_iter = check_positive(max_iter)
     tol = check_number(tol, "tol", 0.0)
-    rows, cols = _check_selection(selection, M.shape)
+    rows, cols = check_selection(selection, M.shape)
     check_callback(callback)
     if rows is not None and cols is not None:
         return _coseparable(M, selection, rows, cols, max_iter=max_iter, tol=tol, callback=callback)
@@ -83,7 +83,7 @@ def column_weights(M: LocalMatrix, cols: Indices) -> Array:
 
 def coefficients(M: LocalMatrix, H: Array) -> Array:
     """Solve ``min_U ||M - U H||_F`` over ``U >= 0`` exactly, each row on its own."""
-    return _nonnegative(H.T, M.dot(H.T), np.zeros((M.shape[0], len(H))), exact=True)
+    return nonnegative(H.T, M.dot(H.T), np.zeros((M.shape[0], len(H))), exact=True)
 
 
 def half_squared_error(total: float, A: Array, B: Array, V: Array) -> float:
@@ -138,10 +138,10 @@ def _coseparable(
     objective = [half_squared_error(total, P1 @ S, M.cross(P1 @ S), P2.T)]
     for step in range(1, max_iter + 1):
         W = P1 @ S
-        P2 = _nonnegative(W, M.cross(W), P2.T).T
+        P2 = nonnegative(W, M.cross(W), P2.T).T
         H = S @ P2
         target = M.dot(H.T)
-        P1 = _nonnegative(H.T, target, P1)
+        P1 = nonnegative(H.T, target, P1)
         objective.append(half_squared_error(total, H.T, target, P1))
         if callback is not None:
             callback("mix", step, max_iter, float(np.sqrt(max(2.0 * objective[-1], 0.0))))
@@ -163,7 +163,7 @@ def _coseparable(
     )
 
 
-def _nonnegative(A: Array, B: Array, V: Array, *, exact: bool = False) -> Array:
+def nonnegative(A: Array, B: Array, V: Array, *, exact: bool = False) -> Array:
     """Solve ``min_V ||M - A V'||_F`` over ``V >= 0``, from V, given ``B = M'A``.
 
     The columns of A are brought to norm one first, so that no tolerance depends on their scale. Not exact: coordinate
@@ -180,7 +180,8 @@ def _nonnegative(A: Array, B: Array, V: Array, *, exact: bool = False) -> Array:
     return np.asarray(scaled / norms)
 
 
-def _check_selection(selection: Any, shape: tuple[int, int]) -> tuple[Indices | None, Indices | None]:
+def check_selection(selection: Any, shape: tuple[int, int]) -> tuple[Indices | None, Indices | None]:
+    """Return the selected rows and columns, None for a side that is not selected."""
     if not isinstance(selection, Selection) or (selection.row_indices is None and selection.col_indices is None):
         msg = f"selection={selection!r} must be a Selection with row_indices, col_indices or both."
         raise ValueError(msg)

@@ -20,7 +20,8 @@ from cosep.matrix.checks import as_matrix, check_callback, check_count, check_in
 from cosep.matrix.leading import leading_triplets
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import coefficients
-from cosep.select.spa import pursue, refuse_nothing
+from cosep.select.spa import pursue
+from cosep.select.turns import refuse_nothing
 
 # Cosines this close are a tie; directions whose squared sine is below it are one.
 SAME = 1e-12

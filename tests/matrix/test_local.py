@@ -33,6 +33,8 @@ def test_answers_equal_those_of_plain_numpy(kind, dtype):
         np.testing.assert_allclose(root.T @ root, truth.T @ truth, rtol=1e-13, atol=1e-13)
         np.testing.assert_allclose(transposed.sums(), truth.sum(axis=0), rtol=1e-14)
         np.testing.assert_allclose(transposed.squared_norms(), (truth**2).sum(axis=0), rtol=1e-14)
+        gram_norms = ((truth.T @ truth) ** 2).sum(axis=0)
+        np.testing.assert_allclose(transposed.gram_squared_norms(), gram_norms, rtol=1e-13)
         np.testing.assert_array_equal(transposed.take(), truth)
         np.testing.assert_array_equal(transposed.take([2, 0], [1, 5, 3]), truth[[2, 0]][:, [1, 5, 3]])
         blocks = [block for _, block in transposed.row_blocks()]
@@ -50,7 +52,26 @@ def test_answers_are_float64_whatever_the_data_is_stored_in():
     for data in (X.astype(np.float32), scipy.sparse.csr_array(X.astype(np.float32))):
         M = as_matrix(data)
         answers = [M.dot(SHORT), M.cross(THIN), M.gram(), M.gram_root(), M.sums(), M.squared_norms(), M.take()]
+        answers.append(M.gram_squared_norms())
         assert {answer.dtype for answer in answers} == {np.dtype(np.float64)}
+
+
+def test_negative_entries_are_taken_where_they_are_asked_for(kind):
+    M = as_matrix(kind(-X), signed=True)
+    np.testing.assert_array_equal(M.take(), -X)
+    np.testing.assert_allclose(M.squared_norms(), (X**2).sum(axis=0), rtol=1e-14)
+    with pytest.raises(ValueError, match="Negative values"):
+        as_matrix(kind(-X))
+    huge = as_matrix(kind(-X * 1e200), signed=True)
+    np.testing.assert_allclose(np.ldexp(huge.take(), huge.exponent), -X * 1e200)
+    for bad in (np.nan, np.inf, -np.inf):
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            as_matrix(kind(np.where(X.max() == X, bad, -X)), signed=True)
+
+
+def test_rows_too_small_beside_the_largest_entry_are_refused_whatever_their_sign():
+    with pytest.raises(ValueError, match="too small to be told from zero"):
+        as_matrix([[-1.0, 0.0], [0.0, -1e-200]], signed=True)
 
 
 def test_scaling_gives_the_same_kind_of_matrix(kind):

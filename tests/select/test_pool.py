@@ -18,7 +18,8 @@ def test_only_candidates_are_chosen(name):
     assert set(chosen) <= set(OTHERS)
 
 
-@pytest.mark.parametrize("name", COLUMN_SELECTORS)
+# Greedy selection looks for no corners.
+@pytest.mark.parametrize("name", [name for name in COLUMN_SELECTORS if name != "greedy"])
 def test_candidates_that_hold_the_truth_lead_to_it(name):
     candidates = np.concatenate([TRUTH.col_indices, OTHERS[:8]])
     chosen = COLUMN_SELECTORS[name](X, 5, pool=Pool(candidates=candidates)).col_indices
@@ -63,7 +64,8 @@ def test_pools_that_do_not_meet_are_refused():
         BOTH_SELECTORS["cosfgm"](data, 2, 2, row_pool=Pool(candidates=range(4)), col_pool=Pool(candidates=range(4, 8)))
 
 
-@pytest.mark.parametrize("name", BOTH_SELECTORS)
+# CUR has neither pools nor progress.
+@pytest.mark.parametrize("name", [name for name in BOTH_SELECTORS if name != "cur"])
 def test_both_sides_keep_to_their_pools(name):
     rows, cols = Pool(candidates=np.arange(20), include=[7]), Pool(include=[3, 4])
     chosen = BOTH_SELECTORS[name](X, 4, 5, row_pool=rows, col_pool=cols)
@@ -73,7 +75,7 @@ def test_both_sides_keep_to_their_pools(name):
     assert (len(set(chosen.row_indices)), len(set(chosen.col_indices))) == (4, 5)
 
 
-@pytest.mark.parametrize("name", BOTH_SELECTORS)
+@pytest.mark.parametrize("name", [name for name in BOTH_SELECTORS if name != "cur"])
 def test_long_work_reports_its_progress(name):
     calls = []
     BOTH_SELECTORS[name](X, 5, 5, callback=lambda *call: calls.append(call))

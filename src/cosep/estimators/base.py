@@ -20,20 +20,23 @@ Method = str | Callable[..., Selection]
 
 
 class Model(BaseEstimator):
-    """What all estimators share: nonnegative input with names, and the attributes of a factorization."""
+    """What all estimators share: input with names, and the attributes of a factorization."""
 
     selected_features_: NDArray[Any]
+    # Whether X may have negative entries.
+    _signed = False
 
     def _matrix(self, X: Any, *, reset: bool) -> LocalMatrix:
         """Check X and keep, or compare, the number and names of its features."""
-        M = as_matrix(X)
+        M = as_matrix(X, signed=self._signed)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return M
 
     def _store(self, factorization: Factorization, selection: Selection | None = None) -> None:
         """Set the attributes that every estimator has, and those of the selection where there is one."""
         self.row_factor_, self.col_factor_ = factorization.row_factor, factorization.col_factor
-        self.row_labels_, self.column_labels_ = factorization.row_labels, factorization.col_labels
+        if factorization.row_labels is not None:
+            self.row_labels_, self.column_labels_ = factorization.row_labels, factorization.col_labels
         if hasattr(self, "selected_features_"):
             del self.selected_features_
         if selection is None:
@@ -51,7 +54,7 @@ class Model(BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
+        tags.input_tags.positive_only = not self._signed
         tags.input_tags.sparse = True
         return tags
 
@@ -87,7 +90,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         ndarray of shape (m_new, n_features)
         """
         check_is_fitted(self)
-        return product(X, self.components_, "components")
+        return product(X, self.components_, "components", signed=self._signed)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002 - scikit-learn passes y
         """Return ``1 - ||X - inverse_transform(transform(X))||_F / ||X||_F``: 1 is exact, 0 no better than nothing.
@@ -203,9 +206,9 @@ def biclusters(factors: Factorization) -> tuple[NDArray[np.bool_], NDArray[np.bo
     return np.asarray(rows), np.asarray(factors.col_labels == partner[:, None])
 
 
-def product(X: Any, right: NDArray[Any], what: str) -> NDArray[Any]:
+def product(X: Any, right: NDArray[Any], what: str, *, signed: bool = False) -> NDArray[Any]:
     """Return ``X @ right`` for a checked X whose columns are what ``right`` expects."""
-    M = as_matrix(X)
+    M = as_matrix(X, signed=signed)
     if M.shape[1] != len(right):
         msg = f"X has {M.shape[1]} columns, but the model has {len(right)} {what}; pass exactly those."
         raise ValueError(msg)

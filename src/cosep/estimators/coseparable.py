@@ -37,8 +37,9 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     ----------
     n_rows, n_cols : int
         How many rows and columns to select.
-    method : {"cosfgm", "spa"} or callable
-        How to select: a function of this package by name, or any ``(X, n_rows, n_cols) -> Selection``.
+    method : {"cosfgm", "spa", "snpa", "xray", "fgm", "greedy", "cur"} or callable
+        How to select: `cosfgm` or `cur`, a selector of columns on each side on its own ("spa" is the SPA+ of the
+        paper), or any ``(X, n_rows, n_cols) -> Selection``.
     scaling : {"rows", "columns", "degree", "sinkhorn"} or None
         Select on the matrix scaled by this rule. The factors are always those of X itself.
     preselect : int, pair of int or None
@@ -49,7 +50,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     tol : float
         Stop when an alternation lowers the squared error by less than ``tol`` times the squared norm of X.
     random_state : int, RandomState instance or None
-        Handed to methods that draw random numbers. Those offered by name draw none.
+        Handed to methods that draw random numbers: of those offered by name, "xray".
     row_pool, col_pool : Pool, optional
         Which rows and columns may be selected, and which must be. Columns by position or by name.
     callback : callable, optional

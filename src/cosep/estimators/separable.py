@@ -29,11 +29,14 @@ from cosep.select.spa import warn_if_fewer
 class SeparableNMF(Factorizer):
     """Explain a nonnegative matrix by a few of its columns, ``X ~ X[:, cols] @ H``, or of its rows, ``W @ X[rows]``.
 
+    With ``method="spa"`` these are SPAC and SPAR of Pan and Ng (SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023), who
+    select by ``functools.partial(spa, normalize=False)``.
+
     Parameters
     ----------
     n_components : int
         How many columns or rows to select.
-    method : {"spa", "fgm"} or callable
+    method : {"spa", "snpa", "xray", "fgm", "greedy"} or callable
         How to select: a function of this package by name, or any ``(X, r) -> Selection`` of columns.
     axis : {"columns", "rows"}
         Which to select.
@@ -41,7 +44,7 @@ class SeparableNMF(Factorizer):
         Select among so many, which stand for clusters of the others; see `preselect`. Makes large data small, and can
         lose the best ones. None, or more than there are, keeps all.
     random_state : int, RandomState instance or None
-        Handed to methods that draw random numbers. Those offered by name draw none.
+        Handed to methods that draw random numbers: of those offered by name, "xray".
     pool : Pool, optional
         Which columns or rows may be selected, and which must be. Columns by position or by name.
 

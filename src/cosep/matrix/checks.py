@@ -19,11 +19,12 @@ class NotNumbersError(ValueError, TypeError):
     """The entries are no numbers: a ValueError like all bad input, and the TypeError that NumPy would raise."""
 
 
-def as_matrix(X: Any, name: str = "X") -> LocalMatrix:
+def as_matrix(X: Any, name: str = "X", *, signed: bool = False) -> LocalMatrix:
     """Check ``X`` once and wrap it; a matrix that is wrapped already passes through.
 
     Accepts arrays, nested lists, data frames and every scipy.sparse format. Float32 stays float32, all other types
     become float64. Neither copied nor written to unless the type, the memory layout or the scale demands a copy.
+    Negative entries are refused unless ``signed``.
 
     Raises
     ------
@@ -40,9 +41,10 @@ def as_matrix(X: Any, name: str = "X") -> LocalMatrix:
         raise ValueError(msg)
     values = _sparse_values(X, name) if scipy.sparse.issparse(X) else _dense_values(X, name)
     entries = values.data if scipy.sparse.issparse(values) else values
-    largest = _check_entries(entries, values.shape, name)
-    if largest > 0 and entries.min(where=entries > 0, initial=np.inf) < SAFE_SHARE * largest:
-        _check_range(values, largest, name)
+    largest = _check_entries(entries, values.shape, name, signed=signed)
+    sizes = np.abs(entries) if signed else entries
+    if largest > 0 and sizes.min(where=sizes > 0, initial=np.inf) < SAFE_SHARE * largest:
+        _check_range(abs(values) if signed else values, largest, name)
     exponent = int(np.frexp(largest)[1]) if largest > 0 else 0
     if abs(exponent) > SAFE_EXPONENT:
         entries = np.ldexp(entries, -exponent)
@@ -60,7 +62,7 @@ def _dense_values(X: Any, name: str) -> Any:
     plain = np.asarray(X) if isinstance(X, np.matrix) else X
     dtype = getattr(plain, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "mM":
-        msg = f"{name} must hold nonnegative numbers, got dates or durations ({dtype}); convert them first."
+        msg = f"{name} must hold numbers, got dates or durations ({dtype}); convert them first."
         raise ValueError(msg)
     try:
         with np.errstate(over="ignore"):
@@ -74,7 +76,7 @@ def _dense_values(X: Any, name: str) -> Any:
             )
     except (ValueError, TypeError, OverflowError) as error:
         kind = ValueError if isinstance(error, ValueError) else NotNumbersError
-        msg = f"{name} must be a matrix of nonnegative numbers, with two dimensions: {error}"
+        msg = f"{name} must be a matrix of numbers, with two dimensions: {error}"
         raise kind(msg) from error
     _check_shape(values.shape, name)
     return values if values.flags.c_contiguous or values.flags.f_contiguous else np.ascontiguousarray(values)
@@ -173,8 +175,8 @@ def _check_shape(shape: tuple[int, ...], name: str) -> None:
         raise ValueError(msg)
 
 
-def _check_entries(entries: Any, shape: tuple[int, int], name: str) -> float:
-    """Return the largest entry; raise if one is NaN, infinite or negative."""
+def _check_entries(entries: Any, shape: tuple[int, int], name: str, *, signed: bool) -> float:
+    """Return the largest size of an entry; raise if one is NaN, infinite or, unless ``signed``, negative."""
     if entries.size == 0:
         return 0.0
     smallest, largest = float(entries.min()), float(entries.max())
@@ -189,14 +191,14 @@ def _check_entries(entries: Any, shape: tuple[int, int], name: str) -> float:
             "remove or clip them first."
         )
         raise ValueError(msg)
-    if smallest < 0:
+    if smallest < 0 and not signed:
         count = int((entries < 0).sum())
         msg = (
             f"Negative values in data passed to {name}: {count} of {shape} entries, the smallest is {smallest:g}, "
             f"but all must be >= 0; shift the data, or use numpy.maximum({name}, 0) if they are noise."
         )
         raise ValueError(msg)
-    return largest
+    return max(largest, -smallest)
 
 
 def _check_range(values: Any, largest: float, name: str) -> None:
@@ -220,10 +222,10 @@ def check_nonzero(M: LocalMatrix) -> None:
         raise ValueError(msg)
 
 
-def check_count(value: Any, name: str, limit: int, limit_name: str) -> int:
-    """Return ``value`` as an int if it is a whole number from 1 to ``limit``."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, (bool, np.bool_)) or int(value) < 1:
-        msg = f"{name}={value!r} must be a whole number of at least 1."
+def check_count(value: Any, name: str, limit: int, limit_name: str, *, least: int = 1) -> int:
+    """Return ``value`` as an int if it is a whole number from ``least`` to ``limit``."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, (bool, np.bool_)) or int(value) < least:
+        msg = f"{name}={value!r} must be a whole number of at least {least}."
         raise ValueError(msg)
     if int(value) > limit:
         msg = f"{name}={value} must be at most {limit_name}={limit}; ask for fewer, or pass more data."

@@ -20,12 +20,12 @@ BLOCK_ENTRIES = 1 << 20
 
 
 class LocalMatrix:
-    """A nonnegative matrix in memory.
+    """A matrix in memory.
 
     Parameters
     ----------
     values : ndarray or csr_array or csc_array
-        Finite, nonnegative, float32 or float64. Never written to.
+        Finite, float32 or float64, nonnegative for all but CUR. Never written to.
     exponent : int
         The matrix stands for ``values * 2**exponent``. Factors do not depend on it; the core and norms do.
     """
@@ -112,7 +112,7 @@ class LocalMatrix:
         return root
 
     def sums(self) -> Array:
-        """L1 norms of the columns."""
+        """L1 norms of the columns, where nothing is negative."""
         return self.cross(np.ones(self.shape[0]))
 
     def squared_norms(self) -> Array:
@@ -124,6 +124,23 @@ class LocalMatrix:
         total = np.zeros(self.shape[1])
         for _, block in self.row_blocks():
             total += np.einsum("ij,ij->j", block, block)
+        return total
+
+    def gram_squared_norms(self) -> Array:
+        """Squared l2 norms of the columns of ``X.T @ X``, which is not stored unless n is the smaller side."""
+        m, n = self.shape
+        if not self.is_sparse and n <= m:
+            return LocalMatrix(self.gram()).squared_norms()
+        outer = None if self.is_sparse else self.T.gram()
+        values = self.values.tocsc() if self.is_sparse else self.values
+        size = max(1, BLOCK_ENTRIES // max(m, n))
+        total = np.zeros(n)
+        for start in range(0, n, size):
+            block = values[:, start : start + size].astype(np.float64)
+            if outer is None:
+                total[start : start + size] = LocalMatrix(self.values.T @ block).squared_norms()
+            else:
+                total[start : start + size] = np.einsum("ij,ij->j", block, outer @ block)
         return total
 
     def squared_norm(self) -> float:

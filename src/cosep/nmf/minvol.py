@@ -18,7 +18,7 @@ from cosep.matrix.checks import as_matrix, check_callback, check_count, check_no
 from cosep.matrix.local import Array, LocalMatrix
 from cosep.mixing import factor_labels, half_squared_error, narrow
 from cosep.nmf.record import absorb
-from cosep.select.spa import spa
+from cosep.select.snpa import snpa
 
 # Inside an alternation: a KKT residual below the first, or this many sweeps over W or steps for a row of V. The steps
 # choose among equals, so that only a tight tolerance gives the same V for the same matrix stored otherwise.
@@ -171,7 +171,7 @@ def _starting_corners(M: LocalMatrix, r: int) -> Array:
     """Return r columns of M, some of them zero where fewer explain all others."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)
-        corners = M.take(cols=spa(M, r, normalize=False).col_indices)
+        corners = M.take(cols=snpa(M, r, normalize=False).col_indices)
     return np.pad(corners, ((0, 0), (0, r - corners.shape[1])))
 
 

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
     """Return ``(X, n_rows, n_cols) -> Selection``: the selector on the transpose of X, and on X, independently.
 
     ``both_sides(spa)`` is SPA+ of Pan and Ng (2023). A ``row_pool``, a ``col_pool`` and further options go to the
-    selector; a ``callback`` is called as ``callback("select", step, 2, nan)`` after each side.
+    selector, a ``random_state`` to one that draws random numbers; a ``callback`` is called as
+    ``callback("select", step, 2, nan)`` after each side.
 
     Examples
     --------
@@ -30,6 +32,10 @@ def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
     if not callable(selector):
         msg = f"selector={selector!r} must be a function (X, r) -> Selection, such as cosep.spa."
         raise ValueError(msg)
+    try:
+        draws = "random_state" in signature(selector).parameters
+    except ValueError:
+        draws = False
 
     def select(
         X: Any,
@@ -38,10 +44,13 @@ def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
         *,
         row_pool: Pool | None = None,
         col_pool: Pool | None = None,
+        random_state: Any = None,
         callback: Callback | None = None,
         **options: Any,
     ) -> Selection:
         M = as_matrix(X)
+        if random_state is not None and draws:
+            options["random_state"] = random_state
         n_rows, n_cols = check_sizes(M, n_rows, n_cols)
         check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows")
         check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")

@@ -21,7 +21,8 @@ from cosep.select.fastgradient import solve_fast_gradient
 from cosep.select.newton import solve_newton
 from cosep.select.pool import Pool, Positions, check_pool
 from cosep.select.selfdict import Report, SelfDictionary
-from cosep.select.spa import SAME, pursue, refuse_nothing, warn_if_fewer
+from cosep.select.spa import pursue, warn_if_fewer
+from cosep.select.turns import SAME, refuse_nothing
 
 SOLVERS: dict[str, Callable[..., SelfDictionary]] = {"newton": solve_newton, "fast-gradient": solve_fast_gradient}
 

@@ -12,7 +12,8 @@ from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.preselection import preselect
 from cosep.select.both_sides import check_sizes
 from cosep.select.pool import Pool, check_pool
-from cosep.select.spa import refuse_nothing, warn_if_fewer
+from cosep.select.spa import warn_if_fewer
+from cosep.select.turns import refuse_nothing
 
 # What a side, the number to select from it, and its pool are called.
 ROWS, COLUMNS = ("rows", "n_rows", "row_pool"), ("cols", "n_cols", "col_pool")

@@ -7,7 +7,7 @@ u : unit vector of the part of the last chosen column that the earlier ones do n
 """
 
 import warnings
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from cosep.matrix.checks import as_matrix, check_count, check_number, check_swit
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.scaling import column_factors
 from cosep.select.pool import Pool, Positions, check_pool
-
-# Residual norms this close are a tie; so are original norms this close.
-TIE, SAME = 1e-6, 1e-9
+from cosep.select.turns import one_by_one
 
 
 def spa(X: Any, r: int, *, normalize: bool = True, tol: float = 1e-9, pool: Pool | None = None) -> Selection:
@@ -71,45 +69,25 @@ def pursue(
     M: LocalMatrix, r: int, weights: Array, *, tol: float = 1e-9, positions: Positions | None = None
 ) -> tuple[Indices, list[float]]:
     """Run the projections on weighted columns until r are chosen, those that must be included first."""
+    positions = check_pool(None, r, M.shape[1]) if positions is None else positions
     original = M.squared_norms()
     norms = original * weights**2
-    largest = float(norms.max())
-    include: list[int] = []
-    if positions is not None:
-        norms[~positions.allowed] = 0.0
-        include = positions.include.tolist()
-    if norms.max() == 0 and not include:
-        refuse_nothing()
+    longest = float(norms.max())
     basis = np.zeros((M.shape[0], 0))
-    chosen: list[int] = []
-    residuals: list[float] = []
-    while len(chosen) < r and (len(chosen) < len(include) or norms.max() > 0):
-        must = len(chosen) < len(include)
-        j = include[len(chosen)] if must else _argmax(norms, original)
+
+    def add(j: int) -> tuple[float, bool]:
+        nonlocal basis, norms
         column = M.take(cols=np.array([j]))[:, 0] * weights[j]
-        u = _orthogonal(column, basis)
+        u = orthogonal(column, basis)
         length = float(np.linalg.norm(u))
-        spent = length <= 1e-14 * float(np.linalg.norm(column)) or length**2 <= tol * largest
-        if spent and not must:
-            break
-        chosen.append(j)
-        residuals.append(length / float(np.sqrt(largest)) if largest > 0 else 0.0)
-        norms[j] = 0.0
-        if not spent:
+        explained = length <= 1e-14 * float(np.linalg.norm(column)) or length**2 <= tol * longest
+        if not explained:
             u /= length
             basis = np.column_stack([basis, u])
             norms = np.maximum(norms - (weights * M.cross(u)) ** 2, 0.0)
-            norms[chosen] = 0.0
-    return np.array(chosen, dtype=np.intp), residuals
+        return length / float(np.sqrt(longest)) if longest > 0 else 0.0, explained
 
-
-def refuse_nothing() -> NoReturn:
-    """Say that there is nothing to select."""
-    msg = (
-        "X has no nonzero entry to select from; pass data with at least one positive entry, or allow more candidates "
-        "in the pools."
-    )
-    raise ValueError(msg)
+    return one_by_one(r, positions, original, lambda: norms, add)
 
 
 def spa_weights(M: LocalMatrix, *, normalize: bool = True) -> Array:
@@ -129,14 +107,8 @@ def warn_if_fewer(indices: Indices | None, asked: int, what: str, where: str = "
         )
 
 
-def _orthogonal(column: Array, basis: Array) -> Array:
+def orthogonal(column: Array, basis: Array) -> Array:
     """Remove the basis from the column, twice: the second time mends the rounding of the first."""
     for _ in range(2):
         column = column - basis @ (basis.T @ column)
     return column
-
-
-def _argmax(norms: Array, original: Array) -> int:
-    tied = np.flatnonzero(norms >= (1.0 - TIE) * norms.max())
-    best = original[tied]
-    return int(tied[np.flatnonzero(best >= (1.0 - SAME) * best.max())[0]])

@@ -1,0 +1,144 @@
+"""GeneralizedSeparableNMF: a matrix explained by a few of its rows plus a few of its columns."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosep.estimators.base import Factorizer, Method, frobenius_error, method_named, options_for
+from cosep.factorization import Callback, Selection
+from cosep.generalized import mix_generalized, row_weights
+from cosep.matrix.checks import check_callback, check_number, check_positive, check_random
+from cosep.matrix.local import LocalMatrix
+from cosep.select import EITHER_SELECTORS
+from cosep.select.gspa import check_split
+
+
+class GeneralizedSeparableNMF(Factorizer):
+    """Explain a nonnegative matrix by a few of its rows plus a few of its columns: ``P1 @ X[rows] + X[:, cols] @ P2``.
+
+    J. Pan and N. Gillis, IEEE Trans. Pattern Anal. Mach. Intell. 43, 1546-1561, 2021,
+    doi:10.1109/TPAMI.2019.2956046.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        How many rows and columns to select in all; the method decides how many of each. One side may get none.
+    n_rows, n_cols : int, optional
+        How many of each, in place of ``n_components``, or at most so many where that is given too; one of them may
+        be 0.
+    method : {"gspa", "gsfgm"} or callable
+        How to select: a function of this package by name, or any ``(X, r, n_rows=..., n_cols=...) -> Selection``, which
+        gets these three as they were given.
+    max_iter : int
+        Alternations of the fit at the most.
+    tol : float
+        Stop when an alternation lowers the squared error by less than ``tol`` times the squared norm of X.
+    random_state : int, RandomState instance or None
+        Handed to methods that draw random numbers. Those offered by name draw none.
+    callback : callable, optional
+        Called as ``callback(stage, step, most_steps, relative_error)`` while ``fit`` goes on; the stages are
+        "select" and "mix".
+
+    Attributes
+    ----------
+    row_indices_, col_indices_ : ndarray of int or None
+        The selected rows and columns, best first; None for a side that got none.
+    selected_features_ : ndarray of str
+        Names of the selected columns, if there are any and X has names.
+    n_rows_, n_cols_ : int
+        How many were selected: fewer in all than asked for, with a warning, if the others are explained by these.
+    row_factor_ : ndarray of shape (m, n_rows_ + n_cols_)
+        The weights P1 of the selected rows, beside the selected columns.
+    col_factor_, components_ : ndarray of shape (n_rows_ + n_cols_, n_features)
+        The selected rows, above the weights P2 of the selected columns.
+    row_labels_, column_labels_ : ndarray of int
+        The component with the largest share; -1 for an all-zero row or column.
+    reconstruction_err_ : float
+        Frobenius norm of the difference between X and the product of the factors.
+    n_iter_ : int
+        Alternations of the fit; 1 where a single side was selected, which needs none.
+    gap_ : None
+    history_ : tuple
+        How the selection went; see the method.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Notes
+    -----
+    ``transform`` explains a new row x by the selected rows after its own entries in the selected columns have
+    explained their part: ``x ~ p @ X[rows] + x[cols] @ P2`` with the best ``p >= 0``. It returns ``[p, x[cols]]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import GeneralizedSeparableNMF
+    >>> X = np.outer([1, 0.5, 1, 0.2], [0, 4, 1, 0]) + np.outer([0, 1, 5, 2], [1, 0, 1, 1])
+    >>> model = GeneralizedSeparableNMF(n_rows=1, n_cols=1).fit(X)
+    >>> model.row_indices_, model.col_indices_, round(model.score(X), 3)
+    (array([0]), array([0]), 1.0)
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        n_rows: int | None = None,
+        n_cols: int | None = None,
+        method: Method = "gspa",
+        max_iter: int = 1000,
+        tol: float = 1e-7,
+        random_state: Any = None,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_rows = n_rows
+        self.n_cols = n_cols
+        self.method = method
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
+        """Select rows and columns of X and fit their weights.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        M = self._matrix(X, reset=True)
+        check_split(M.shape, self.n_components, self.n_rows, self.n_cols, name="n_components")
+        check_callback(self.callback)
+        check_random(self.random_state)
+        max_iter, tol = check_positive(self.max_iter), check_number(self.tol, "tol", 0.0)
+        method = method_named(self.method, EITHER_SELECTORS)
+        options = options_for(method, callback=self.callback, random_state=self.random_state)
+        selection = method(M.values, self.n_components, n_rows=self.n_rows, n_cols=self.n_cols, **options)
+        if not isinstance(selection, Selection):
+            msg = f"method={method!r} must return a Selection, got {selection!r}."
+            raise ValueError(msg)
+        factors = mix_generalized(M, selection, max_iter=max_iter, tol=tol, callback=self.callback)
+        self._store(factors, selection)
+        self.components_ = factors.col_factor
+        self.n_rows_ = 0 if selection.row_indices is None else len(selection.row_indices)
+        self.n_cols_ = len(self.components_) - self.n_rows_
+        self.n_iter_ = max(1, len(factors.meta.get("objective", ())) - 1)
+        self.reconstruction_err_ = frobenius_error(M, factors)
+        return self
+
+    def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
+        parts = []
+        H, P2 = (part.astype(np.float64) for part in np.split(self.components_, [self.n_rows_]))
+        C = np.zeros((M.shape[0], 0)) if self.col_indices_ is None else M.take(cols=self.col_indices_)
+        if self.n_rows_:
+            exponent = int(np.frexp(H.max())[1])
+            weights = row_weights(M, C, np.ldexp(H, -exponent), P2)
+            parts.append(np.ldexp(weights, M.exponent - exponent))
+        parts.append(np.ldexp(C, M.exponent))
+        return np.hstack(parts).astype(M.dtype)

@@ -1,0 +1,201 @@
+"""A matrix of any sign enters, the rows and columns for a CUR decomposition leave.
+
+Notation
+--------
+M : data; V : its leading singular vectors on the side that is chosen from
+K1, K2 : the chosen rows and columns; C = M(:,K2), R = M(K1,:)
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse.linalg
+
+from cosep.factorization import Selection
+from cosep.matrix.checks import as_matrix, check_choice
+from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.select.both_sides import check_sizes
+from cosep.select.pool import check_pool
+from cosep.select.spa import orthogonal, pursue, warn_if_fewer
+from cosep.select.turns import largest, one_by_one, refuse_nothing
+
+# Up to this length of the shorter side all singular vectors are found at once.
+SHORT_SIDE = 1000
+# Directions, and residuals of columns, below this share of the largest count as zero.
+RANK_TOL = 1e-7
+# An exchange must raise the volume by this share, and sweeps over both sides end after so many.
+GAIN, SWEEPS = 1e-2, 100
+
+
+def cur(X: Any, n_rows: int, n_cols: int, *, method: str = "leverage") -> Selection:
+    """Choose rows and columns for ``X ~ C U R``, ``C = X(:,cols)``, ``R = X(rows,:)``; X may have any sign.
+
+    Parameters
+    ----------
+    X : array-like or sparse of shape (m, n)
+    n_rows, n_cols : int
+        How many of each; ``method="cross"`` needs as many rows as columns.
+    method : {"leverage", "deim", "cross"}
+        "leverage": the largest leverage scores, ``||V(j,:)||^2`` with V as many leading singular vectors as are to be
+        chosen, without those that the chosen ones span (M. W. Mahoney and P. Drineas, Proc. Natl. Acad. Sci. 106,
+        697-702, 2009, doi:10.1073/pnas.0803205106, who draw at random with these scores; the largest:
+        D. Papailiopoulos, A. Kyrillidis and C. Boutsidis, KDD 2014, doi:10.1145/2623330.2623698).
+        "deim": discrete empirical interpolation, one index for each leading singular vector, where what the earlier
+        ones interpolate is furthest from it (D. C. Sorensen and M. Embree, SIAM J. Sci. Comput. 38, A1454-A1482, 2016,
+        doi:10.1137/140978430).
+        "cross": rows and columns whose crossing has a volume ``|det X(rows,cols)|`` that no exchange of one row or one
+        column raises by more than 1 % (S. A. Goreinov et al., How to find a good submatrix, in Matrix Methods: Theory,
+        Algorithms and Applications, 247-256, 2010, doi:10.1142/9789812836021_0015), from the columns that `spa` picks.
+
+    Returns
+    -------
+    Selection
+        Fewer than asked for, with a warning, where the rank of X is smaller. ``history`` holds, for "leverage", the
+        scores of the chosen rows and columns; for "cross", the logarithm of the volume after each sweep; else nothing.
+
+    Notes
+    -----
+    Everything is deterministic. Ties go to the longer row or column, then to the lower index. If X has rank r and as
+    many rows and columns are asked for, ``C U R`` is X itself, to rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import cur
+    >>> chosen = cur(np.diag([3.0, -2.0, 1.0]), 2, 2, method="deim")
+    >>> chosen.row_indices, chosen.col_indices
+    (array([0, 1]), array([0, 1]))
+    """
+    M = as_matrix(X, signed=True)
+    n_rows, n_cols = check_sizes(M, n_rows, n_cols)
+    select = METHODS[check_choice(method, "method", METHODS)]
+    if M.squared_norm() == 0:
+        refuse_nothing()
+    rows, cols, history = select(M, n_rows, n_cols)
+    warn_if_fewer(rows, n_rows, "rows")
+    warn_if_fewer(cols, n_cols, "columns")
+    return Selection(rows, cols, history=history)
+
+
+Choice = tuple[Indices, Indices, tuple[Any, ...]]
+
+
+def by_leverage(M: LocalMatrix, n_rows: int, n_cols: int) -> Choice:
+    """Choose the largest leverage scores on each side."""
+    U, V = leading(M, max(n_rows, n_cols))
+    rows, row_scores = _largest_independent(M.T, U[:, :n_rows], n_rows)
+    cols, col_scores = _largest_independent(M, V[:, :n_cols], n_cols)
+    return rows, cols, (tuple(row_scores), tuple(col_scores))
+
+
+def by_deim(M: LocalMatrix, n_rows: int, n_cols: int) -> Choice:
+    """Choose one index for each singular vector on each side."""
+    U, V = leading(M, max(n_rows, n_cols))
+    rows, cols = interpolation_indices(U[:, :n_rows]), interpolation_indices(V[:, :n_cols])
+    return rows, cols, ()
+
+
+def by_cross(M: LocalMatrix, n_rows: int, n_cols: int) -> Choice:
+    """Choose by turns the rows of largest volume in the columns, and the columns of largest volume in the rows."""
+    if n_rows != n_cols:
+        msg = (
+            f"method='cross' chooses as many rows as columns, got n_rows={n_rows} and n_cols={n_cols}; ask for equal "
+            "numbers, or use method='leverage' or 'deim'."
+        )
+        raise ValueError(msg)
+    cols = pursue(M, n_cols, np.ones(M.shape[1]), tol=RANK_TOL**2)[0]
+    C = M.take(cols=cols)
+    rows = largest_volume(C, scipy.linalg.qr(C.T, mode="r", pivoting=True)[1][: len(cols)])
+    volumes = [_volume(M, rows, cols)]
+    for _ in range(SWEEPS):
+        cols = largest_volume(M.take(rows=rows).T, cols)
+        rows = largest_volume(M.take(cols=cols), rows)
+        volumes.append(_volume(M, rows, cols))
+        if volumes[-1] <= volumes[-2]:
+            break
+    return rows, cols, tuple(volumes)
+
+
+METHODS: dict[str, Callable[[LocalMatrix, int, int], Choice]] = {
+    "leverage": by_leverage,
+    "deim": by_deim,
+    "cross": by_cross,
+}
+
+
+def leading(M: LocalMatrix, k: int) -> tuple[Array, Array]:
+    """Return the k leading left and right singular vectors, fewer if the rank is smaller."""
+    m, n = M.shape
+    if m < n:
+        V, U = leading(M.T, k)
+        return U, V
+    if n <= SHORT_SIDE:
+        values, right = np.linalg.svd(M.gram_root())[1:]
+        values, V = values[:k], right[:k].T
+    else:
+        operator = scipy.sparse.linalg.LinearOperator(
+            (m, n), matvec=M.dot, rmatvec=M.cross, matmat=M.dot, rmatmat=M.cross, dtype=np.float64
+        )
+        v0 = np.random.RandomState(0).uniform(-1.0, 1.0, size=n)
+        values, right = scipy.sparse.linalg.svds(operator, k=min(k, n - 1), v0=v0)[1:]
+        values, V = values[::-1], right[::-1].T
+    V = V[:, values > RANK_TOL * values[0]]
+    return scipy.linalg.qr(M.dot(V), mode="economic")[0], V
+
+
+def interpolation_indices(V: Array) -> Indices:
+    """Return for each column of V the row where the interpolant through the earlier indices misses it most."""
+    chosen: list[int] = []
+    for k in range(V.shape[1]):
+        missed = V[:, k]
+        if chosen:
+            missed = missed - V[:, :k] @ np.linalg.solve(V[chosen, :k], V[chosen, k])
+        missed = missed**2
+        missed[chosen] = 0.0
+        chosen.append(largest(missed, np.ones(len(V))))
+    return np.array(chosen, dtype=np.intp)
+
+
+def largest_volume(A: Array, rows: Indices) -> Indices:
+    """Exchange rows of a tall matrix until no exchange of one raises the volume of the chosen rows by much."""
+    rows = rows.copy()
+    Q = scipy.linalg.qr(A, mode="economic")[0]
+    while True:
+        B = np.linalg.solve(Q[rows].T, Q.T).T
+        i, k = np.unravel_index(np.abs(B).argmax(), B.shape)
+        if abs(B[i, k]) <= 1.0 + GAIN:
+            return rows
+        rows[k] = i
+
+
+def _largest_independent(M: LocalMatrix, V: Array, r: int) -> tuple[Indices, list[float]]:
+    """Choose r columns by the largest ``||V(j,:)||^2``, passing over those that the chosen ones span."""
+    scores = np.einsum("jk,jk->j", V, V)
+    original = M.squared_norms()
+    residuals = original
+    Q = np.zeros((M.shape[0], 0))
+
+    def add(j: int) -> tuple[float, bool]:
+        nonlocal Q, residuals
+        column = M.take(cols=np.array([j]))[:, 0]
+        u = orthogonal(column, Q)
+        length = float(np.linalg.norm(u))
+        if length > RANK_TOL * float(np.linalg.norm(column)):
+            Q = np.column_stack([Q, u / length])
+            residuals = np.maximum(residuals - M.cross(Q[:, -1]) ** 2, 0.0)
+        return float(scores[j]), False
+
+    return one_by_one(
+        r,
+        check_pool(None, r, M.shape[1]),
+        original,
+        lambda: np.where(residuals > 1e-12 * original, scores, 0.0),
+        add,
+    )
+
+
+def _volume(M: LocalMatrix, rows: Indices, cols: Indices) -> float:
+    """``log |det M(rows, cols)|``."""
+    return float(np.linalg.slogdet(M.take(rows, cols))[1])
