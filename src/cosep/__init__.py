@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cosep import datasets, metrics
+    from cosep import datasets, metrics, theory
     from cosep.datasets.synthetic import make_coseparable
     from cosep.estimators import CoSeparableNMF, SeparableNMF
     from cosep.factorization import Factorization, Scaling, Selection, SelectionWarning
@@ -39,7 +39,7 @@ _HOMES = {
     "relative_approximation": "cosep.metrics",
     "spa": "cosep.select.spa",
 }
-_MODULES = ("datasets", "metrics")
+_MODULES = ("datasets", "metrics", "theory")
 
 __all__ = [
     "CoSeparableNMF",
@@ -61,6 +61,7 @@ __all__ = [
     "mix",
     "relative_approximation",
     "spa",
+    "theory",
 ]
 
 
