@@ -14,7 +14,7 @@ from cosep.factorization import Factorization, Selection
 from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import LocalMatrix
 from cosep.mixing import narrow
-from cosep.scaling import degree_factors
+from cosep.scaling import balancing_factors
 from cosep.theory.coseparability import CoSeparability, assemble, check_core
 from cosep.theory.separability import Separability, check_tol, relative_norms
 
@@ -41,9 +41,9 @@ def to_cur(X: Any, selection: Selection, *, tol: float = 1e-6) -> Factorization:
 
     Notes
     -----
-    U is the Moore-Penrose inverse of the core ``Dr S Dc`` scaled by the roots of its row and column sums, scaled back:
-    ``Dc (Dr S Dc)^+ Dr``. It is that of S itself when S is invertible, and never depends on the units of single rows
-    and columns.
+    U is the Moore-Penrose inverse of the core ``Dr S Dc`` whose rows and then columns are scaled to sum to one, scaled
+    back: ``Dc (Dr S Dc)^+ Dr``. So the rank of the core does not depend on the units of single rows and columns. It is
+    the Moore-Penrose inverse of S itself when S is invertible.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def to_cur(X: Any, selection: Selection, *, tol: float = 1e-6) -> Factorization:
     tol = check_tol(tol)
     rows, cols = check_core(selection, M.shape)
     S = LocalMatrix(M.take(rows, cols))
-    Dr, Dc = degree_factors(S)
+    Dr, Dc = balancing_factors(S)
     U = Dc[:, None] * np.linalg.pinv(S.scaled(Dr, Dc).take(), rcond=tol) * Dr
     C, R = (narrow(np.ldexp(part, M.exponent), M.dtype) for part in (M.take(cols=cols), M.take(rows=rows)))
     return Factorization(C, np.ldexp(U, -M.exponent), R, selection=selection)

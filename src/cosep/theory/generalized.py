@@ -17,6 +17,7 @@ from cosep.kernels.quadratic import orthant_active_set, orthant_descent
 from cosep.matrix.checks import as_matrix, check_indices
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import narrow
+from cosep.scaling import balancing_factors
 from cosep.theory.coseparability import minimal_coseparable
 from cosep.theory.separability import check_tol, is_separable
 
@@ -69,9 +70,9 @@ def is_generalized_separable(X: Any, selection: Selection, *, tol: float = 1e-6)
     Notes
     -----
     A co-separable matrix ``P1 S P2`` is generalized separable by rows and columns of its core if and only if S is:
-    ``S = S(:,L2) Z2 + Z1 S(L1,:)`` gives ``X = X(:,L2) (Z2 P2) + (P1 Z1) X(L1,:)``. So the weights are sought within the
-    smallest core, joined with the selected rows and columns: ``r1 l1 + r2 l2`` unknowns, where their number cubed is
-    the cost.
+    ``S = S(:,L2) Z2 + Z1 S(L1,:)`` gives ``X = X(:,L2) (Z2 P2) + (P1 Z1) X(L1,:)``. So the weights are sought in the
+    smallest core, joined with the selected rows and columns, by nonnegative least squares after its rows and columns
+    are scaled: about ``r1 l1 + r2 l2`` unknowns, at a cost of that number cubed.
 
     Examples
     --------
@@ -112,8 +113,11 @@ def _weights(M: LocalMatrix, rows: Indices, cols: Indices, tol: float) -> tuple[
     core = minimal_coseparable(M, tol=tol)
     K1, K2 = np.union1d(core.rows.col_indices, rows), np.union1d(core.cols.col_indices, cols)
     P1, P2 = is_separable(M.T, K1, tol=tol).weights.T, is_separable(M, K2, tol=tol).weights
-    Z1, Z2 = _core_weights(M.take(K1, K2), np.searchsorted(K1, rows), np.searchsorted(K2, cols))
-    return P1 @ Z1, Z2 @ P2
+    S = LocalMatrix(M.take(K1, K2))
+    Dr, Dc = balancing_factors(S)
+    l1, l2 = np.searchsorted(K1, rows), np.searchsorted(K2, cols)
+    Z1, Z2 = _core_weights(S.scaled(Dr, Dc).take(), l1, l2)
+    return P1 @ (Z1 * Dr[l1] / Dr[:, None]), (Z2 * Dc[l2, None] / Dc) @ P2
 
 
 def _core_weights(S: Array, rows: Indices, cols: Indices) -> tuple[Array, Array]:

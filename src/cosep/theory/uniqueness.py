@@ -15,6 +15,7 @@ import numpy as np
 from cosep.kernels.quadratic import orthant_active_set
 from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.scaling import inverse
 from cosep.theory.coseparability import MinimalCore, minimal_coseparable
 from cosep.theory.rays import ExtremeRays, Points
 from cosep.theory.separability import on_simplex
@@ -32,7 +33,7 @@ class TwoMixes(NamedTuple):
     """A row (column) with two different weights that both give it."""
 
     side: str
-    index: int
+    position: int
     weights: Array
     other_weights: Array
 
@@ -66,7 +67,7 @@ class Uniqueness:
             side, selected, other = self.exchange
             reasons.append(f"{side} {other} is a multiple of the selected {side} {selected} and can take its place")
         if self.two_mixes is not None:
-            reasons.append(f"{self.two_mixes.side} {self.two_mixes.index} is a mix of the selected ones in two ways")
+            reasons.append(f"{self.two_mixes.side} {self.two_mixes.position} is a mix of the selected ones in two ways")
         return "; ".join(reasons) or "no selected row or column has a multiple, and all others are mixes in one way"
 
 
@@ -124,16 +125,18 @@ def _exchange(name: str, M: LocalMatrix, rays: ExtremeRays) -> Exchange | None:
 
 def _two_mixes(name: str, M: LocalMatrix, rays: ExtremeRays) -> TwoMixes | None:
     """Return the first column with a second mix."""
-    A = M.take(cols=rays.col_indices)
+    C, sums = on_simplex(M)
+    A = C.take(cols=rays.col_indices)
     norms = np.linalg.norm(A, axis=0)
     norms[norms == 0] = 1.0
     A /= norms
+    scales = norms * inverse(inverse(sums[rays.col_indices]))
     if np.linalg.matrix_rank(A, tol=rays.tol) == A.shape[1]:
         return None
     weights = np.asarray(rays.weights, dtype=np.float64)
     changes: dict[bytes, Array | None] = {}
     for j in np.flatnonzero((weights > 0).sum(axis=0) > 1):
-        v = weights[:, j] * norms
+        v = weights[:, j] * scales
         key = (v > 0).tobytes()
         if key not in changes:
             changes[key] = _unseen_change(A, np.flatnonzero(v), rays.tol)
@@ -141,7 +144,7 @@ def _two_mixes(name: str, M: LocalMatrix, rays: ExtremeRays) -> TwoMixes | None:
         if z is not None:
             falling = z < 0
             step = float((v[falling] / -z[falling]).min())
-            return TwoMixes(name, int(j), weights[:, j], np.maximum(v + step * z, 0.0) / norms)
+            return TwoMixes(name, int(j), weights[:, j], np.maximum(v + step * z, 0.0) / scales)
     return None
 
 
@@ -164,4 +167,4 @@ def _unseen_change(A: Array, used: Indices, tol: float) -> Array | None:
     z = np.zeros(A.shape[1])
     z[others] = u[0]
     z[used] = -np.linalg.lstsq(A[:, used], A[:, others] @ u[0], rcond=None)[0]
-    return z
+    return z if (z < 0).any() else None
