@@ -89,7 +89,7 @@ def is_coseparable(X: Any, selection: Selection, *, tol: float = 1e-6) -> CoSepa
     selection : Selection
         Rows and columns.
     tol : float
-        Largest residual of a row or column, relative to its own norm, that still counts as a mix; see `is_separable`.
+        Largest residual of a row or column, relative to its norm, that still counts as a mix; see `is_separable`.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def minimal_coseparable(X: Any, *, tol: float = 1e-6, callback: Callback | None 
     ----------
     X : array-like or sparse of shape (m, n)
     tol : float
-        Largest residual of a row or column, relative to its own norm, that still counts as a mix; see `is_separable`.
+        Largest residual of a row or column, relative to its norm, that still counts as a mix; see `is_separable`.
     callback : callable, optional
         Called as ``callback("rays", settled, m, nan)`` for the rows and then for the columns.
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from cosep.factorization import Factorization, Selection
 from cosep.matrix.checks import as_matrix
-from cosep.matrix.local import LocalMatrix
+from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import narrow
-from cosep.scaling import balancing_factors
+from cosep.scaling import balancing_factors, inverse
 from cosep.theory.coseparability import CoSeparability, assemble, check_core
-from cosep.theory.separability import Separability, check_tol, relative_norms
+from cosep.theory.separability import Separability, check_tol, mix_residuals, on_simplex
 
 
 def to_cur(X: Any, selection: Selection, *, tol: float = 1e-6) -> Factorization:
@@ -109,9 +109,10 @@ def from_cur(X: Any, cur: Factorization, *, tol: float = 1e-6) -> CoSeparability
     return CoSeparability(by_rows, by_cols, *assemble(M, by_rows, by_cols))
 
 
-def _weighted(M: LocalMatrix, cols: Any, weights: Any, tol: float) -> Separability:
+def _weighted(M: LocalMatrix, cols: Indices, weights: Array, tol: float) -> Separability:
     """Return what given weights prove; they are checked on the selected columns too before these get the identity."""
-    A = M.take(cols=cols)
-    residuals = [relative_norms(block - weights[:, part].T @ A.T, block) for part, block in M.T.row_blocks()]
+    C, s = on_simplex(M)
+    V = weights.T * s[cols] * inverse(s)[:, None]
+    residuals = mix_residuals(C, C.take(cols=cols), V)
     weights[:, cols] = np.eye(len(cols))
-    return Separability(cols, narrow(weights, M.dtype), np.concatenate(residuals), tol)
+    return Separability(cols, narrow(weights, M.dtype), residuals, tol)

@@ -41,7 +41,8 @@ class ExtremeRays(Separability):
     ----------
     margins : ndarray of shape (r,)
         A lower bound, up to rounding, on the distance of each selected column from the cone of the other selected
-        ones, relative to its norm: there is a functional that is at most zero on those and this large on it.
+        ones, relative to its norm, in the units of `is_separable`: there is a functional of norm one that is at most
+        zero on those and this large on it.
     """
 
     margins: Array
@@ -72,10 +73,11 @@ def extreme_rays(X: Any, *, tol: float = 1e-6, callback: Callback | None = None)
 
     Notes
     -----
-    The columns are divided by their sums; rays become vertices of a convex hull. The residual of a column outside the
-    cone of the vertices known so far is a direction in which some point lies beyond all of them, and of the farthest
-    points in any direction the one with the largest norm is a vertex. So each failed test finds a new vertex, and
-    there are n plus r tests, each against r points at the most: K. L. Clarkson, doi:10.1109/SFCS.1994.365723.
+    The rows are scaled as in `is_separable` and the columns divided by their sums; rays become vertices of a convex
+    hull. The residual of a column outside the cone of the vertices known so far is a direction in which some point lies
+    beyond all of them, and of the farthest points in any direction the one with the largest norm is a vertex. So each
+    failed test finds a new vertex, and there are n plus r tests, each against r points at the most:
+    K. L. Clarkson, doi:10.1109/SFCS.1994.365723.
 
     Examples
     --------
@@ -90,8 +92,8 @@ def extreme_rays(X: Any, *, tol: float = 1e-6, callback: Callback | None = None)
     M = as_matrix(X)
     tol = check_tol(tol)
     check_callback(callback)
-    C, sums = on_simplex(M)
-    live = np.flatnonzero(sums > 0)
+    C, s = on_simplex(M)
+    live = np.flatnonzero(s > 0)
     if not live.size:
         nothing = np.zeros(0, dtype=np.intp)
         weights = np.zeros((0, M.shape[1]), dtype=M.dtype)
@@ -102,7 +104,7 @@ def extreme_rays(X: Any, *, tol: float = 1e-6, callback: Callback | None = None)
     cols = live[found]
     V, residuals = cone_weights(C, cols)
     margins = _margins(points, found)
-    return ExtremeRays(cols, unscaled(V, sums, cols, M.dtype), residuals, tol, margins)
+    return ExtremeRays(cols, unscaled(V, s, cols, M.dtype), residuals, tol, margins)
 
 
 class Points:

@@ -2,7 +2,7 @@
 
 Notation
 --------
-C : the data with columns that sum to one, so that every column is a point of the simplex
+C : the data in units of its own, with columns that sum to one, so that every column is a point of the simplex
 A : the selected columns of C
 V : weights, one column of C a row
 """
@@ -33,8 +33,8 @@ class Separability:
     weights : ndarray of shape (r, n)
         Every column as a mix of the selected ones, at the least distance; the identity on the selected ones.
     residuals : ndarray of shape (n,)
-        ``||x_j - X(:, col_indices) weights_j|| / ||x_j||``, the sine of the angle between column j and the cone of the
-        selected columns. Zero for an all-zero column.
+        ``||x_j - X(:, col_indices) weights_j|| / ||x_j||`` in the units of `is_separable`: the sine of the angle of
+        column j and the cone of the selected columns. Zero for an all-zero column.
     tol : float
         What the residuals are compared with.
     """
@@ -64,15 +64,19 @@ def is_separable(X: Any, col_indices: Any, *, tol: float = 1e-6) -> Separability
     X : array-like or sparse of shape (m, n)
     col_indices : list of int
     tol : float
-        Largest residual of a column that still counts as a mix, from 1e-7 to 1. Residuals are relative to the norm of
-        their own column, because separability is a property of cones: multiplying a column by a constant changes
-        nothing, and rounding, of float32 data too, is relative to the entries. Set columns that are nothing but noise
-        to zero first.
+        Largest residual of a column that still counts as a mix, from 1e-7 to 1.
 
     Returns
     -------
     Separability
         True or false, with ``weights`` and ``residuals``.
+
+    Notes
+    -----
+    Separability is a property of cones, which no positive scaling of rows or columns changes. So each residual is
+    relative to the norm of its own column, and before it is taken the columns are divided by their sums and then the
+    rows by theirs; a small column or row counts as much as a large one. That suits data without noise, where rounding,
+    of float32 too, is relative to the entries. Set rows and columns that are nothing but noise to zero first.
 
     Examples
     --------
@@ -87,9 +91,9 @@ def is_separable(X: Any, col_indices: Any, *, tol: float = 1e-6) -> Separability
     M = as_matrix(X)
     tol = check_tol(tol)
     cols = check_indices(col_indices, "col_indices", M.shape[1], "n_features")
-    C, sums = on_simplex(M)
+    C, s = on_simplex(M)
     V, residuals = cone_weights(C, cols)
-    return Separability(cols, unscaled(V, sums, cols, M.dtype), residuals, tol)
+    return Separability(cols, unscaled(V, s, cols, M.dtype), residuals, tol)
 
 
 def check_tol(tol: Any) -> float:
@@ -98,9 +102,13 @@ def check_tol(tol: Any) -> float:
 
 
 def on_simplex(M: LocalMatrix) -> tuple[LocalMatrix, Array]:
-    """Return the matrix with columns that sum to one, all-zero ones left alone, and the sums that they had."""
-    sums = M.sums()
-    return LocalMatrix(M.scaled(np.ones(M.shape[0]), inverse(sums)).values), sums
+    """Return ``C = diag(1/r) M diag(1/s)`` with columns that sum to one, and s.
+
+    r are the row sums once the columns sum to one. All-zero rows and columns are left alone; theirs are zero.
+    """
+    rows = inverse(M.dot(inverse(M.sums())))
+    s = M.cross(rows)
+    return LocalMatrix(M.scaled(rows, inverse(s)).values), s
 
 
 def cone_weights(C: LocalMatrix, cols: Indices) -> tuple[Array, Array]:
@@ -113,8 +121,13 @@ def cone_weights(C: LocalMatrix, cols: Indices) -> tuple[Array, Array]:
 def nearest_mixes(C: LocalMatrix, A: Array) -> tuple[Array, Array]:
     """Return the nearest mix of the columns of A to every column of C, as weights a row, and the residuals."""
     V = coefficients(C.T, A.T)
+    return V, mix_residuals(C, A, V)
+
+
+def mix_residuals(C: LocalMatrix, A: Array, V: Array) -> Array:
+    """Return how far each column of C is from its mix of the columns of A, relative to its norm."""
     residuals = [relative_norms(block - V[part] @ A.T, block) for part, block in C.T.row_blocks()]
-    return V, np.concatenate(residuals)
+    return np.concatenate(residuals)
 
 
 def relative_norms(difference: Array, of: Array) -> Array:
@@ -123,9 +136,9 @@ def relative_norms(difference: Array, of: Array) -> Array:
     return np.asarray(np.divide(np.linalg.norm(difference, axis=1), norms, out=np.zeros(len(norms)), where=norms > 0))
 
 
-def unscaled(V: Array, sums: Array, cols: Indices, dtype: np.dtype[Any]) -> NDArray[Any]:
+def unscaled(V: Array, s: Array, cols: Indices, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Turn weights of columns that sum to one into weights of the columns of the data, one column a column."""
-    weights = V.T * inverse(sums[cols])[:, None] * sums
+    weights = V.T * inverse(s[cols])[:, None] * s
     # Rounding of a sum over itself must not touch the identity.
     weights[:, cols] = np.eye(len(cols))
     return narrow(weights, dtype)

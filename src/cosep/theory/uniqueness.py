@@ -110,8 +110,8 @@ def is_unique(X: Any, *, tol: float = 1e-6) -> Uniqueness:
 
 def _exchange(name: str, M: LocalMatrix, rays: ExtremeRays) -> Exchange | None:
     """Return the first column that is a multiple of a selected one."""
-    C, sums = on_simplex(M)
-    live = np.flatnonzero(sums > 0)
+    C, s = on_simplex(M)
+    live = np.flatnonzero(s > 0)
     if not live.size:
         return Exchange(name, 0, 1) if M.shape[1] > 1 else None
     cols = np.searchsorted(live, rays.col_indices)
@@ -125,12 +125,12 @@ def _exchange(name: str, M: LocalMatrix, rays: ExtremeRays) -> Exchange | None:
 
 def _two_mixes(name: str, M: LocalMatrix, rays: ExtremeRays) -> TwoMixes | None:
     """Return the first column with a second mix."""
-    C, sums = on_simplex(M)
+    C, s = on_simplex(M)
     A = C.take(cols=rays.col_indices)
     norms = np.linalg.norm(A, axis=0)
     norms[norms == 0] = 1.0
     A /= norms
-    scales = norms * inverse(inverse(sums[rays.col_indices]))
+    scales = norms * inverse(inverse(s[rays.col_indices]))
     if np.linalg.matrix_rank(A, tol=rays.tol) == A.shape[1]:
         return None
     weights = np.asarray(rays.weights, dtype=np.float64)
