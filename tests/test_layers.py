@@ -29,6 +29,7 @@ ORDER = [
     "select/both_sides",
     "select/cosfgm",
     "select/__init__",
+    "theory/cone",
     "theory/separability",
     "theory/rays",
     "theory/coseparability",

@@ -8,9 +8,11 @@ P1, P2 : nonnegative factors that are the identity on K1 and K2
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from cosep.factorization import Callback, Factorization, Selection
 from cosep.matrix.checks import as_matrix, check_count, check_indices
@@ -26,20 +28,16 @@ class CoSeparability:
 
     Parameters
     ----------
+    data : LocalMatrix
+        The matrix that the verdict is about.
     rows, cols : Separability
         The selected rows, as columns of the transpose, and the selected columns. Both hold if and only if X is
         co-separable with this core (Characterization 3).
-    factorization : Factorization
-        ``row_factor`` P1 is the identity on the selected rows, ``core`` is S, ``col_factor`` P2 the identity on the
-        selected columns (Definition 1).
-    error : float
-        ``||X - P1 S P2||_F / ||X||_F`` (Characterization 1).
     """
 
+    data: LocalMatrix
     rows: Separability
     cols: Separability
-    factorization: Factorization
-    error: float
 
     @property
     def selection(self) -> Selection:
@@ -49,12 +47,25 @@ class CoSeparability:
     @property
     def shape(self) -> tuple[int, int]:
         """The size of the core, ``(r1, r2)``."""
-        return len(self.rows.col_indices), len(self.cols.col_indices)
+        return len(self.rows), len(self.cols)
 
     @property
     def residual(self) -> float:
         """The largest residual of a row or a column, relative to its norm."""
         return max(self.rows.residual, self.cols.residual)
+
+    @cached_property
+    def factorization(self) -> Factorization:
+        """P1, S and P2, dense: the identity on the selected rows, the core, the identity on the selected columns."""
+        P1, P2 = self.rows.weights.T.toarray(), self.cols.weights.toarray()
+        S = np.ldexp(self.data.take(self.rows.col_indices, self.cols.col_indices), self.data.exponent)
+        core = narrow(S, self.data.dtype)
+        return Factorization(P1, core, P2, selection=self.selection, row_weights=P1, col_weights=P2)
+
+    @cached_property
+    def error(self) -> float:
+        """``||X - P1 S P2||_F / ||X||_F``, what the two halves come to together (Characterization 1)."""
+        return self.factorization.relative_error(self.data)
 
     def __bool__(self) -> bool:
         return bool(self.rows) and bool(self.cols)
@@ -72,7 +83,7 @@ class MinimalCore(CoSeparability):
 
     def admits(self, n_rows: int, n_cols: int) -> bool:
         """Tell whether X is co-(n_rows, n_cols)-separable: neither is below the shape of the smallest core."""
-        m, n = self.factorization.shape
+        m, n = self.data.shape
         asked = check_count(n_rows, "n_rows", m, "n_samples"), check_count(n_cols, "n_cols", n, "n_features")
         return all(size >= least for size, least in zip(asked, self.shape, strict=True))
 
@@ -110,7 +121,7 @@ def is_coseparable(X: Any, selection: Selection, *, tol: float = 1e-6) -> CoSepa
     M = as_matrix(X)
     rows, cols = check_core(selection, M.shape)
     by_rows, by_cols = is_separable(M.T, rows, tol=tol), is_separable(M, cols, tol=tol)
-    return CoSeparability(by_rows, by_cols, *assemble(M, by_rows, by_cols))
+    return CoSeparability(M, by_rows, by_cols)
 
 
 def minimal_coseparable(X: Any, *, tol: float = 1e-6, callback: Callback | None = None) -> MinimalCore:
@@ -149,7 +160,7 @@ def minimal_coseparable(X: Any, *, tol: float = 1e-6, callback: Callback | None 
     """
     M = as_matrix(X)
     rows, cols = (_at_least_one(extreme_rays(side, tol=tol, callback=callback)) for side in (M.T, M))
-    return MinimalCore(rows, cols, *assemble(M, rows, cols))
+    return MinimalCore(M, rows, cols)
 
 
 def compress(X: Any, selection: Selection, *, tol: float = 1e-6) -> CoSeparability:
@@ -199,24 +210,9 @@ def check_core(selection: Any, shape: tuple[int, int]) -> tuple[Indices, Indices
     )
 
 
-def assemble(M: LocalMatrix, rows: Separability, cols: Separability) -> tuple[Factorization, float]:
-    """Put the two halves together, and measure the whole."""
-    S = np.ldexp(M.take(rows.col_indices, cols.col_indices), M.exponent)
-    factorization = Factorization(
-        row_factor=rows.weights.T,
-        core=narrow(S, M.dtype),
-        col_factor=cols.weights,
-        selection=Selection(rows.col_indices, cols.col_indices),
-        row_weights=rows.weights.T,
-        col_weights=cols.weights,
-    )
-    return factorization, factorization.relative_error(M)
-
-
 def _at_least_one(rays: ExtremeRays) -> ExtremeRays:
     """Let the first column stand for a cone without rays: a core has at least one row and one column."""
     if len(rays):
         return rays
-    first = np.zeros((1, rays.weights.shape[1]), dtype=rays.weights.dtype)
-    first[0, 0] = 1.0
+    first = scipy.sparse.eye_array(1, rays.weights.shape[1], format="csc", dtype=rays.weights.dtype)
     return ExtremeRays(np.zeros(1, dtype=np.intp), first, rays.residuals, rays.tol, np.zeros(1))

@@ -9,14 +9,16 @@ U : any matrix with ``S U S = S``
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from cosep.factorization import Factorization, Selection
 from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import narrow
 from cosep.scaling import balancing_factors, inverse
-from cosep.theory.coseparability import CoSeparability, assemble, check_core
-from cosep.theory.separability import Separability, check_tol, mix_residuals, on_simplex
+from cosep.theory.cone import on_simplex, relative_norms
+from cosep.theory.coseparability import CoSeparability, check_core
+from cosep.theory.separability import Separability, check_tol
 
 
 def to_cur(X: Any, selection: Selection, *, tol: float = 1e-6) -> Factorization:
@@ -106,13 +108,15 @@ def from_cur(X: Any, cur: Factorization, *, tol: float = 1e-6) -> CoSeparability
     exponent = U.exponent + M.exponent
     by_rows = _weighted(M.T, rows, np.ldexp(C @ U.take(), exponent).T, tol)
     by_cols = _weighted(M, cols, np.ldexp(U.take() @ R, exponent), tol)
-    return CoSeparability(by_rows, by_cols, *assemble(M, by_rows, by_cols))
+    return CoSeparability(M, by_rows, by_cols)
 
 
 def _weighted(M: LocalMatrix, cols: Indices, weights: Array, tol: float) -> Separability:
     """Return what given weights prove; they are checked on the selected columns too before these get the identity."""
     C, s = on_simplex(M)
     V = weights.T * s[cols] * inverse(s)[:, None]
-    residuals = mix_residuals(C, C.take(cols=cols), V)
+    A = C.take(cols=cols)
+    residuals = [relative_norms(block - V[part] @ A.T, block) for part, block in C.T.row_blocks()]
     weights[:, cols] = np.eye(len(cols))
-    return Separability(cols, narrow(weights, M.dtype), residuals, tol)
+    kept = scipy.sparse.csc_array(narrow(weights, M.dtype))
+    return Separability(cols, kept, np.concatenate(residuals), tol)

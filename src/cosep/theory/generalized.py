@@ -107,9 +107,9 @@ def _check_sides(selection: Any, shape: tuple[int, int]) -> tuple[Indices, Indic
 def _weights(M: LocalMatrix, rows: Indices, cols: Indices, tol: float) -> tuple[Array, Array]:
     """Return the best Z1 and Z2, found within the core where there are both."""
     if not rows.size:
-        return np.zeros((M.shape[0], 0)), is_separable(M, cols, tol=tol).weights
+        return np.zeros((M.shape[0], 0)), is_separable(M, cols, tol=tol).weights.toarray()
     if not cols.size:
-        return is_separable(M.T, rows, tol=tol).weights.T, np.zeros((0, M.shape[1]))
+        return is_separable(M.T, rows, tol=tol).weights.T.toarray(), np.zeros((0, M.shape[1]))
     core = minimal_coseparable(M, tol=tol)
     K1, K2 = np.union1d(core.rows.col_indices, rows), np.union1d(core.cols.col_indices, cols)
     P1, P2 = is_separable(M.T, K1, tol=tol).weights.T, is_separable(M, K2, tol=tol).weights

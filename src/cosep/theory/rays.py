@@ -11,24 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosep.factorization import Callback
-from cosep.kernels.quadratic import orthant_active_set
 from cosep.matrix.checks import as_matrix, check_callback
-from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
-from cosep.mixing import coefficients
-from cosep.theory.separability import (
-    Separability,
-    check_tol,
-    cone_weights,
-    nearest_mixes,
-    on_simplex,
-    relative_norms,
-    unscaled,
-)
+from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.theory.cone import Cone, batches, columns, cone_weights, on_simplex, relative_norms, unscaled
+from cosep.theory.separability import Separability, check_tol
 
-# Columns tested at a time.
-BATCH = 256
 # Points this close in a direction are equally far.
 TIE = 1e-12
 
@@ -46,9 +36,6 @@ class ExtremeRays(Separability):
     """
 
     margins: Array
-
-    def __len__(self) -> int:
-        return len(self.col_indices)
 
 
 def extreme_rays(X: Any, *, tol: float = 1e-6, callback: Callback | None = None) -> ExtremeRays:
@@ -85,7 +72,7 @@ def extreme_rays(X: Any, *, tol: float = 1e-6, callback: Callback | None = None)
     >>> rays = extreme_rays([[1.0, 0.0, 1.0, 5.0], [0.0, 2.0, 1.0, 0.0]])
     >>> rays.col_indices
     array([0, 1])
-    >>> rays.weights
+    >>> rays.weights.toarray()
     array([[1. , 0. , 1. , 5. ],
            [0. , 1. , 0.5, 0. ]])
     """
@@ -94,45 +81,37 @@ def extreme_rays(X: Any, *, tol: float = 1e-6, callback: Callback | None = None)
     check_callback(callback)
     C, s = on_simplex(M)
     live = np.flatnonzero(s > 0)
-    if not live.size:
-        nothing = np.zeros(0, dtype=np.intp)
-        weights = np.zeros((0, M.shape[1]), dtype=M.dtype)
-        return ExtremeRays(nothing, weights, np.zeros(M.shape[1]), tol, np.zeros(0))
-    points = Points(LocalMatrix(C.values[:, live]), tol)
-    found = _grow(points, callback)
-    found = _prune(points, found)
+    points = Points(columns(C, live), tol)
+    found = _prune(points, _grow(points, callback))
     cols = live[found]
     V, residuals = cone_weights(C, cols)
-    margins = _margins(points, found)
-    return ExtremeRays(cols, unscaled(V, s, cols, M.dtype), residuals, tol, margins)
+    return ExtremeRays(cols, unscaled(V, s, cols, M.dtype), residuals, tol, _margins(points, found))
 
 
 class Points:
     """The columns of a matrix that sum to one, as points that are asked for the farthest in a direction."""
 
     def __init__(self, C: LocalMatrix, tol: float) -> None:
+        m, n = C.shape
         self.C = C
-        self.norms = np.sqrt(C.squared_norms())
-        self.same = 1.0 - 0.5 * tol**2 - 1e-14
         self.tol = tol
+        self.norms = np.sqrt(C.squared_norms())
+        self.mean = C.dot(np.full(n, 1.0 / max(n, 1)))
+        self.same = 1.0 - 0.5 * tol**2 - 1e-14
 
     def vertices(self, D: Array) -> Indices:
-        """Return for each direction the vertex that is farthest in it."""
-        reach = self.C.cross(D)
-        ties = reach >= reach.max(axis=0) - TIE * np.linalg.norm(D, axis=0)
+        """Return for each direction, one a row, the vertex that is farthest in it."""
+        reach = self.C.cross(D.T)
+        ties = reach >= reach.max(axis=0) - TIE * np.linalg.norm(D, axis=1)
         norms = np.where(ties, self.norms[:, None], 0.0)
         return np.asarray((norms >= norms.max(axis=0) * (1.0 - TIE)).argmax(axis=0))
 
-    def first_on_ray(self, cols: Indices) -> Indices:
-        """Return for each of the points the lowest index of all that are the same, to within the tolerance."""
-        return np.asarray(self.on_ray(cols).argmax(axis=0))
-
-    def on_ray(self, cols: Indices) -> Any:
+    def on_ray(self, cols: Indices) -> NDArray[np.bool_]:
         """Tell which points are the same as which of ``cols``, to within the tolerance, one of these a column."""
         cosines = self.C.cross(self.C.take(cols=cols) / self.norms[cols]) / self.norms[:, None]
         same = cosines >= self.same
         same[cols, np.arange(len(cols))] = True
-        return same
+        return np.asarray(same)
 
 
 def _grow(points: Points, callback: Callback | None) -> Indices:
@@ -140,55 +119,55 @@ def _grow(points: Points, callback: Callback | None) -> Indices:
     C = points.C
     m, n = C.shape
     known = np.zeros(n, dtype=bool)
-    size = min(BATCH, max(1, BLOCK_ENTRIES // m))
-    mean = C.dot(np.full(n, 1.0 / n))
     crowded = True
-    for start in range(0, n, size):
-        waiting = np.arange(start, min(start + size, n))
+    for waiting in batches(np.arange(n), m):
+        settled = int(waiting[-1]) + 1
+        block = C.take(cols=waiting).T
         if crowded:
             # Where most points are vertices, most are the farthest from the mean in their own direction.
-            own = C.take(cols=waiting) - mean[:, None]
-            known[_fresh(points, known, points.vertices(own))] = True
+            known[_fresh(points, known, points.vertices(block - points.mean))] = True
             crowded = 2 * int(known[waiting].sum()) > len(waiting)
-        while (waiting := waiting[~known[waiting]]).size:
-            block, A = C.take(cols=waiting).T, C.take(cols=np.flatnonzero(known))
-            outside = block - coefficients(LocalMatrix(block), A.T) @ A.T
-            far = relative_norms(outside, block) > points.tol
-            if not far.any():
+        while not known[waiting].all():
+            waiting, block = waiting[~known[waiting]], block[~known[waiting]]
+            left = Cone(columns(C, np.flatnonzero(known))).nearest(block)[1]
+            far = relative_norms(left, block) > points.tol
+            waiting, block, left = waiting[far], block[far], left[far]
+            if not waiting.size:
                 break
-            waiting, outside = waiting[far], outside[far]
-            fresh = _fresh(points, known, points.vertices(outside.T))
+            fresh = _fresh(points, known, points.vertices(left))
             # Rounding can hide the new vertex behind a known one; then the column that is no mix stands for itself.
             known[fresh if fresh.size else waiting[:1]] = True
         if callback is not None:
-            callback("rays", min(start + size, n), n, np.nan)
+            callback("rays", settled, n, np.nan)
     return np.flatnonzero(known)
 
 
-def _fresh(points: Points, known: Any, vertices: Indices) -> Indices:
+def _fresh(points: Points, known: NDArray[np.bool_], vertices: Indices) -> Indices:
     """Return the vertices that are new, each by the first on its ray unless that one is known."""
     new = np.unique(vertices[~known[vertices]])
     if not new.size:
         return new
-    first = points.first_on_ray(new)
+    first = points.on_ray(new).argmax(axis=0)
     return np.unique(np.where(known[first], new, first))
 
 
 def _prune(points: Points, found: Indices) -> Indices:
     """Leave out those within the tolerance of the cone of the others, as long as no column misses them."""
     margins = _margins(points, found)
-    doubtful = found[margins <= points.tol]
-    if not doubtful.size or len(found) == 1:
+    order = np.argsort(margins, kind="stable")
+    doubtful = found[order[margins[order] <= points.tol]]
+    if not doubtful.size:
         return found
-    V, _ = cone_weights(points.C, found)
-    users = {int(j): np.flatnonzero(V[:, k]) for k, j in enumerate(found)}
-    for j in doubtful[np.argsort(margins[margins <= points.tol], kind="stable")]:
-        rest = found[found != j]
-        V, residuals = nearest_mixes(LocalMatrix(points.C.values[:, users[int(j)]]), points.C.take(cols=rest))
+    V = cone_weights(points.C, found)[0].tocsc()
+    users = {int(j): V[:, [k]].nonzero()[0] for k, j in enumerate(found)}
+    for j in doubtful:
+        rest, needy = found[found != j], users[int(j)]
+        V, residuals = cone_weights(columns(points.C, np.concatenate([rest, needy])), np.arange(len(rest)))
         if residuals.max() <= points.tol:
             found = rest
+            V = V[len(rest) :].tocsc()
             for k, i in enumerate(rest):
-                users[int(i)] = np.union1d(users[int(i)], users[int(j)][V[:, k] > 0])
+                users[int(i)] = np.union1d(users[int(i)], needy[V[:, [k]].nonzero()[0]])
     return found
 
 
@@ -196,27 +175,26 @@ def _margins(points: Points, found: Indices) -> Array:
     """Return how far each of the points is from the cone of the others at the least, relative to its norm.
 
     With ``d = c_j - mean`` and t the farthest that another point reaches in that direction, ``y = d - t`` is at most
-    zero on the others, and ``y'c_j / (||y|| ||c_j||)`` a bound. Where it does not exceed the tolerance, the residual of
-    the nearest mix of the others is the best such y.
+    zero on the others, and ``y'c_j / (||y|| ||c_j||)`` a bound. Where it does not exceed the tolerance, what the nearest
+    mix of the others leaves is the best such y.
     """
-    C, k = points.C, len(found)
-    if k == 1:
-        return np.ones(1)
-    A, norms = C.take(cols=found), points.norms[found]
-    mean = C.dot(np.full(C.shape[1], 1.0 / C.shape[1]))
-    G = A.T @ A
-    reach = G - mean @ A
-    own = np.diagonal(reach).copy()
-    np.fill_diagonal(reach, -np.inf)
-    beyond = reach.max(axis=1)
-    lengths = np.sqrt(np.linalg.norm(A - mean[:, None], axis=0) ** 2 + C.shape[0] * beyond**2)
-    margins = np.divide(own - beyond, lengths * norms, out=np.zeros(k), where=lengths > 0)
-    G /= norms[:, None] * norms
-    for j in np.flatnonzero(margins <= points.tol):
-        # A variable without curvature stays at zero: the mix is one of the others.
-        curvature, G[j, j] = G[j, j], 0.0
-        v = np.zeros((1, k))
-        orthant_active_set(G, G[j : j + 1].copy(), v)
-        G[j, j] = curvature
-        margins[j] = np.linalg.norm(A[:, j] / norms[j] - (A / norms) @ v[0])
-    return np.asarray(margins)
+    if len(found) <= 1:
+        return np.ones(len(found))
+    A = columns(points.C, found)
+    m, r = A.shape
+    norms = points.norms[found]
+    margins = np.zeros(r)
+    for some in batches(np.arange(r), m):
+        D = A.take(cols=some) - points.mean[:, None]
+        reach = A.cross(D)
+        own = reach[some, np.arange(len(some))]
+        reach[some, np.arange(len(some))] = -np.inf
+        beyond = reach.max(axis=0)
+        # The entries of d sum to zero, so that ||d - t||^2 = ||d||^2 + m t^2.
+        lengths = np.sqrt(np.einsum("ij,ij->j", D, D) + m * beyond**2)
+        margins[some] = np.divide(own - beyond, lengths * norms[some], out=np.zeros(len(some)), where=lengths > 0)
+    doubtful = np.flatnonzero(margins <= points.tol)
+    if doubtful.size:
+        cone = Cone(A)
+        margins[doubtful] = [np.linalg.norm(cone.nearest_to_others(k)[1]) / norms[k] for k in doubtful]
+    return margins

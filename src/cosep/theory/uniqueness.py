@@ -16,9 +16,9 @@ from cosep.kernels.quadratic import orthant_active_set
 from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.scaling import inverse
+from cosep.theory.cone import columns, on_simplex
 from cosep.theory.coseparability import MinimalCore, minimal_coseparable
 from cosep.theory.rays import ExtremeRays, Points
-from cosep.theory.separability import on_simplex
 
 
 class Exchange(NamedTuple):
@@ -115,7 +115,7 @@ def _exchange(name: str, M: LocalMatrix, rays: ExtremeRays) -> Exchange | None:
     if not live.size:
         return Exchange(name, 0, 1) if M.shape[1] > 1 else None
     cols = np.searchsorted(live, rays.col_indices)
-    same = Points(LocalMatrix(C.values[:, live]), rays.tol).on_ray(cols)
+    same = Points(columns(C, live), rays.tol).on_ray(cols)
     same[cols, np.arange(len(cols))] = False
     if not same.any():
         return None
@@ -133,18 +133,19 @@ def _two_mixes(name: str, M: LocalMatrix, rays: ExtremeRays) -> TwoMixes | None:
     scales = norms * inverse(inverse(s[rays.col_indices]))
     if np.linalg.matrix_rank(A, tol=rays.tol) == A.shape[1]:
         return None
-    weights = np.asarray(rays.weights, dtype=np.float64)
+    weights = rays.weights.astype(np.float64)
     changes: dict[bytes, Array | None] = {}
-    for j in np.flatnonzero((weights > 0).sum(axis=0) > 1):
-        v = weights[:, j] * scales
-        key = (v > 0).tobytes()
+    for j in np.flatnonzero(np.diff(weights.indptr) > 1):
+        mix = weights[:, [j]].toarray()[:, 0]
+        v = mix * scales
+        key = np.flatnonzero(v).tobytes()
         if key not in changes:
             changes[key] = _unseen_change(A, np.flatnonzero(v), rays.tol)
         z = changes[key]
         if z is not None:
             falling = z < 0
             step = float((v[falling] / -z[falling]).min())
-            return TwoMixes(name, int(j), weights[:, j], np.maximum(v + step * z, 0.0) / scales)
+            return TwoMixes(name, int(j), mix, np.maximum(v + step * z, 0.0) / scales)
     return None
 
 
