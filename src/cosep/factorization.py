@@ -238,7 +238,10 @@ class Factorization:
         W, row_exponent = _mantissa(self.row_factor)
         H, col_exponent = _mantissa(self.col_factor)
         if self.core is None:
-            return W, H, row_exponent + col_exponent
+            # Components in different units, such as weights beside data, must not hide the size of the product.
+            shares = np.frexp(np.abs(W).max(axis=0, initial=0.0))[1]
+            W, (H, more) = np.ldexp(W, -shares), _mantissa(np.ldexp(H, shares[:, None]))
+            return W, H, row_exponent + col_exponent + more
         S, core_exponent = _mantissa(self.core)
         if S.shape[0] < S.shape[1]:
             H, more = _mantissa(S @ H)

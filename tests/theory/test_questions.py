@@ -46,6 +46,11 @@ def test_units_change_nothing(factor):
     assert bool(is_unique(X * factor)) == bool(is_unique(X))
 
 
+def test_a_core_whose_inverse_is_beyond_all_floats_is_refused():
+    with pytest.raises(ValueError, match="X is too small for the inverse of its core"):
+        to_cur(X * 1e-310, TRUTH)
+
+
 @pytest.mark.parametrize("decades", [20, 100])
 def test_units_of_single_rows_and_columns_change_nothing(decades):
     random = np.random.default_rng(0)

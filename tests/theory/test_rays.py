@@ -131,6 +131,18 @@ def test_with_noise_every_column_is_a_mix_to_the_tolerance_and_none_can_be_left_
         assert len(rays) == 1 or not is_separable(X, np.setdiff1d(rays.col_indices, [j]), tol=tol)
 
 
+@pytest.mark.parametrize("shape", [(120, 700), (700, 600)])
+def test_noise_makes_every_column_a_ray(shape):
+    """The first batch finds that most columns are rays, and sharper directions prove it of the others."""
+    X, _ = make_coseparable(*shape, 5, 5, noise=1e-3, random_state=0)
+    rays = extreme_rays(X)
+    assert len(rays) == shape[1]
+    A = in_own_units(X)
+    A /= np.linalg.norm(A, axis=0)
+    for k in (0, 300, 599):
+        assert 1e-6 < rays.margins[k] <= nnls(np.delete(A, k, axis=1), A[:, k], maxiter=10_000)[1] * (1 + 1e-6)
+
+
 def test_float32_data_is_told_to_its_rounding_and_weighed_in_float32():
     X, truth = make_coseparable(40, 60, 5, 5, random_state=2)
     rays = extreme_rays(X.astype(np.float32))

@@ -62,7 +62,12 @@ def to_cur(X: Any, selection: Selection, *, tol: float = 1e-6) -> Factorization:
     Dr, Dc = balancing_factors(S)
     U = Dc[:, None] * np.linalg.pinv(S.scaled(Dr, Dc).take(), rcond=tol) * Dr
     C, R = (narrow(np.ldexp(part, M.exponent), M.dtype) for part in (M.take(cols=cols), M.take(rows=rows)))
-    return Factorization(C, np.ldexp(U, -M.exponent), R, selection=selection)
+    with np.errstate(over="ignore"):
+        U = np.ldexp(U, -M.exponent)
+    if not np.isfinite(U).all():
+        msg = "X is too small for the inverse of its core, which exceeds the largest float; multiply X by a constant."
+        raise ValueError(msg)
+    return Factorization(C, U, R, selection=selection)
 
 
 def from_cur(X: Any, cur: Factorization, *, tol: float = 1e-6) -> CoSeparability:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 
 from cosep.factorization import Callback
 from cosep.matrix.checks import as_matrix, check_callback
@@ -21,6 +22,9 @@ from cosep.theory.separability import Separability, check_tol
 
 # Points this close in a direction are equally far.
 TIE = 1e-12
+# Up to this many rows or columns a covariance matrix is cheap; eigenvalues below this share of all are rounding.
+LARGEST_COVARIANCE = 2500
+RIDGE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +96,40 @@ class Points:
     """The columns of a matrix that sum to one, as points that are asked for the farthest in a direction."""
 
     def __init__(self, C: LocalMatrix, tol: float) -> None:
-        m, n = C.shape
+        n = C.shape[1]
         self.C = C
         self.tol = tol
         self.norms = np.sqrt(C.squared_norms())
         self.mean = C.dot(np.full(n, 1.0 / max(n, 1)))
         self.same = 1.0 - 0.5 * tol**2 - 1e-14
+        self._covariance: Any = None
+
+    def directions(self, cols: Indices) -> Array:
+        """Return a direction for each of some points, one a row, in which it has a good chance to be the farthest.
+
+        It leads away from the mean; after `sharpen`, by the distance of Mahalanobis.
+        """
+        if self._covariance is None or self.C.shape[0] <= self.C.shape[1]:
+            away = self.C.take(cols=cols) - self.mean[:, None]
+            return np.asarray((away if self._covariance is None else cho_solve(self._covariance, away)).T)
+        Y = cho_solve(self._covariance, np.eye(self.C.shape[1])[:, cols])
+        return np.asarray((self.C.dot(Y) - np.outer(self.mean, Y.sum(axis=0))).T)
+
+    def sharpen(self) -> None:
+        """Prepare for points in a flat cloud: noise around a subspace makes vertices that the plain direction misses.
+
+        ``(B B' + e)^-1 B = B (B'B + e)^-1`` for the points B without their mean, so the smaller side is enough.
+        """
+        m, n = self.C.shape
+        if self._covariance is None and min(m, n) <= LARGEST_COVARIANCE:
+            if m <= n:
+                K = self.C.T.gram() - n * np.outer(self.mean, self.mean)
+            else:
+                K = self.C.gram()
+                K -= K.mean(axis=0)
+                K -= K.mean(axis=1, keepdims=True)
+            K[np.diag_indices_from(K)] += RIDGE * float(self.norms @ self.norms)
+            self._covariance = cho_factor(K, overwrite_a=True, check_finite=False)
 
     def vertices(self, D: Array) -> Indices:
         """Return for each direction, one a row, the vertex that is farthest in it."""
@@ -120,25 +152,24 @@ def _grow(points: Points, callback: Callback | None) -> Indices:
     m, n = C.shape
     known = np.zeros(n, dtype=bool)
     crowded = True
-    for waiting in batches(np.arange(n), m):
-        settled = int(waiting[-1]) + 1
-        block = C.take(cols=waiting).T
+    for batch in batches(np.arange(n), m):
         if crowded:
-            # Where most points are vertices, most are the farthest from the mean in their own direction.
-            known[_fresh(points, known, points.vertices(block - points.mean))] = True
-            crowded = 2 * int(known[waiting].sum()) > len(waiting)
+            # Where most points are vertices, most are the farthest in a direction of their own.
+            known[_fresh(points, known, points.vertices(points.directions(batch)))] = True
+        waiting, block = batch, C.take(cols=batch).T
         while not known[waiting].all():
             waiting, block = waiting[~known[waiting]], block[~known[waiting]]
             left = Cone(columns(C, np.flatnonzero(known))).nearest(block)[1]
             far = relative_norms(left, block) > points.tol
             waiting, block, left = waiting[far], block[far], left[far]
-            if not waiting.size:
-                break
-            fresh = _fresh(points, known, points.vertices(left))
+            fresh = _fresh(points, known, points.vertices(left)) if waiting.size else waiting
             # Rounding can hide the new vertex behind a known one; then the column that is no mix stands for itself.
             known[fresh if fresh.size else waiting[:1]] = True
+        crowded = 2 * int(known[batch].sum()) > len(batch)
+        if crowded:
+            points.sharpen()
         if callback is not None:
-            callback("rays", settled, n, np.nan)
+            callback("rays", int(batch[-1]) + 1, n, np.nan)
     return np.flatnonzero(known)
 
 
@@ -174,27 +205,24 @@ def _prune(points: Points, found: Indices) -> Indices:
 def _margins(points: Points, found: Indices) -> Array:
     """Return how far each of the points is from the cone of the others at the least, relative to its norm.
 
-    With ``d = c_j - mean`` and t the farthest that another point reaches in that direction, ``y = d - t`` is at most
-    zero on the others, and ``y'c_j / (||y|| ||c_j||)`` a bound. Where it does not exceed the tolerance, what the nearest
-    mix of the others leaves is the best such y.
+    With d its direction and t the farthest that another point reaches in it, ``y = d - t`` is at most zero on the
+    others, and ``y'c_j / (||y|| ||c_j||)`` a bound. Where it does not exceed the tolerance, what the nearest mix of the
+    others leaves is the best such y.
     """
     if len(found) <= 1:
         return np.ones(len(found))
-    A = columns(points.C, found)
-    m, r = A.shape
-    norms = points.norms[found]
-    margins = np.zeros(r)
-    for some in batches(np.arange(r), m):
-        D = A.take(cols=some) - points.mean[:, None]
-        reach = A.cross(D)
+    A, norms = columns(points.C, found), points.norms[found]
+    margins = np.zeros(len(found))
+    for some in batches(np.arange(len(found)), A.shape[0]):
+        D = points.directions(found[some])
+        reach = A.cross(D.T)
         own = reach[some, np.arange(len(some))]
         reach[some, np.arange(len(some))] = -np.inf
         beyond = reach.max(axis=0)
-        # The entries of d sum to zero, so that ||d - t||^2 = ||d||^2 + m t^2.
-        lengths = np.sqrt(np.einsum("ij,ij->j", D, D) + m * beyond**2)
+        lengths = np.linalg.norm(D - beyond[:, None], axis=1)
         margins[some] = np.divide(own - beyond, lengths * norms[some], out=np.zeros(len(some)), where=lengths > 0)
     doubtful = np.flatnonzero(margins <= points.tol)
     if doubtful.size:
         cone = Cone(A)
-        margins[doubtful] = [np.linalg.norm(cone.nearest_to_others(k)[1]) / norms[k] for k in doubtful]
+        margins[doubtful] = [np.linalg.norm(cone.nearest_to_others(int(k))[1]) / norms[k] for k in doubtful]
     return margins
