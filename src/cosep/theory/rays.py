@@ -23,8 +23,10 @@ from cosep.theory.separability import Separability, check_tol
 # Points this close in a direction are equally far.
 TIE = 1e-12
 # Up to this many rows or columns a covariance matrix is cheap; eigenvalues below this share of all are rounding.
-LARGEST_COVARIANCE = 2500
+LARGEST_COVARIANCE = 1500
 RIDGE = 1e-12
+# Vertices are many if there is more than one among so many points.
+CROWD = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +56,7 @@ def extreme_rays(X: Any, *, tol: float = 1e-6, callback: Callback | None = None)
     tol : float
         Largest distance, relative to its norm, of a column that counts as a mix; see `is_separable`.
     callback : callable, optional
-        Called as ``callback("rays", columns settled, n, nan)``.
+        Called as ``callback("rays", columns settled, n, nan)`` after every few columns.
 
     Returns
     -------
@@ -107,7 +109,7 @@ class Points:
     def directions(self, cols: Indices) -> Array:
         """Return a direction for each of some points, one a row, in which it has a good chance to be the farthest.
 
-        It leads away from the mean; after `sharpen`, by the distance of Mahalanobis.
+        It leads away from the mean, from the first `sharp_directions` on by the distance of Mahalanobis.
         """
         if self._covariance is None or self.C.shape[0] <= self.C.shape[1]:
             away = self.C.take(cols=cols) - self.mean[:, None]
@@ -115,8 +117,8 @@ class Points:
         Y = cho_solve(self._covariance, np.eye(self.C.shape[1])[:, cols])
         return np.asarray((self.C.dot(Y) - np.outer(self.mean, Y.sum(axis=0))).T)
 
-    def sharpen(self) -> None:
-        """Prepare for points in a flat cloud: noise around a subspace makes vertices that the plain direction misses.
+    def sharp_directions(self, cols: Indices) -> Array:
+        """Return directions for points in a flat cloud: noise around a subspace makes vertices that others miss.
 
         ``(B B' + e)^-1 B = B (B'B + e)^-1`` for the points B without their mean, so the smaller side is enough.
         """
@@ -130,6 +132,7 @@ class Points:
                 K -= K.mean(axis=1, keepdims=True)
             K[np.diag_indices_from(K)] += RIDGE * float(self.norms @ self.norms)
             self._covariance = cho_factor(K, overwrite_a=True, check_finite=False)
+        return self.directions(cols)
 
     def vertices(self, D: Array) -> Indices:
         """Return for each direction, one a row, the vertex that is farthest in it."""
@@ -137,6 +140,13 @@ class Points:
         ties = reach >= reach.max(axis=0) - TIE * np.linalg.norm(D, axis=1)
         norms = np.where(ties, self.norms[:, None], 0.0)
         return np.asarray((norms >= norms.max(axis=0) * (1.0 - TIE)).argmax(axis=0))
+
+    def sure_vertices(self, D: Array) -> Indices:
+        """Return the farthest vertices in directions where all that are not on their rays stay behind by a margin."""
+        reach, found = self.C.cross(D.T), self.vertices(D)
+        ahead = reach[found, np.arange(len(found))]
+        behind = np.where(self.on_ray(found), -np.inf, reach).max(axis=0)
+        return found[bounds(D, ahead, np.where(np.isfinite(behind), behind, 0.0)) > self.tol * self.norms[found]]
 
     def on_ray(self, cols: Indices) -> NDArray[np.bool_]:
         """Tell which points are the same as which of ``cols``, to within the tolerance, one of these a column."""
@@ -151,26 +161,41 @@ def _grow(points: Points, callback: Callback | None) -> Indices:
     C = points.C
     m, n = C.shape
     known = np.zeros(n, dtype=bool)
-    crowded = True
+    if n:
+        # In no direction at all every point is the farthest, and the one with the largest norm a vertex.
+        known[_fresh(points, known, points.vertices(np.zeros((1, m))))] = True
     for batch in batches(np.arange(n), m):
-        if crowded:
-            # Where most points are vertices, most are the farthest in a direction of their own.
-            known[_fresh(points, known, points.vertices(points.directions(batch)))] = True
-        waiting, block = batch, C.take(cols=batch).T
-        while not known[waiting].all():
-            waiting, block = waiting[~known[waiting]], block[~known[waiting]]
-            left = Cone(columns(C, np.flatnonzero(known))).nearest(block)[1]
-            far = relative_norms(left, block) > points.tol
-            waiting, block, left = waiting[far], block[far], left[far]
-            fresh = _fresh(points, known, points.vertices(left)) if waiting.size else waiting
-            # Rounding can hide the new vertex behind a known one; then the column that is no mix stands for itself.
-            known[fresh if fresh.size else waiting[:1]] = True
-        crowded = 2 * int(known[batch].sum()) > len(batch)
-        if crowded:
-            points.sharpen()
-        if callback is not None:
-            callback("rays", int(batch[-1]) + 1, n, np.nan)
+        # Where many points are vertices, most are the farthest in a direction of their own; else these find few.
+        for attempt in (points.directions, points.sharp_directions):
+            known[_fresh(points, known, points.sure_vertices(attempt(batch)))] = True
+            if CROWD * int(known[batch].sum()) > len(batch):
+                break
+        else:
+            break
+    waiting = np.flatnonzero(~known)
+    while waiting.size:
+        unsettled = waiting[:0]
+        for batch in batches(waiting, m):
+            unsettled = np.append(unsettled, _outside(points, known, batch[~known[batch]]))
+            if callback is not None:
+                rest = len(unsettled) + int((waiting > batch[-1]).sum())
+                callback("rays", n - rest, n, np.nan)
+        waiting = unsettled
     return np.flatnonzero(known)
+
+
+def _outside(points: Points, known: NDArray[np.bool_], batch: Indices) -> Indices:
+    """Return those points that are no mixes of the known ones, after the vertices beyond which they lie are known."""
+    if not batch.size:
+        return batch
+    block = points.C.take(cols=batch).T
+    left = Cone(columns(points.C, np.flatnonzero(known))).nearest(block)[1]
+    far = relative_norms(left, block) > points.tol
+    if far.any():
+        fresh = _fresh(points, known, points.vertices(left[far]))
+        # Rounding can hide the new vertex behind a known one; then a column that is no mix stands for itself.
+        known[fresh if fresh.size else batch[far][:1]] = True
+    return batch[far]
 
 
 def _fresh(points: Points, known: NDArray[np.bool_], vertices: Indices) -> Indices:
@@ -202,6 +227,16 @@ def _prune(points: Points, found: Indices) -> Indices:
     return found
 
 
+def bounds(D: Array, own: Array, beyond: Array) -> Array:
+    """Return ``(own - beyond) / ||d - beyond||`` for each direction d.
+
+    Points sum to one, so the functional ``d - beyond`` is the numerator on a point that reaches ``own``, and at most
+    zero on all that reach no farther than ``beyond``.
+    """
+    lengths = np.linalg.norm(D - beyond[:, None], axis=1)
+    return np.asarray(np.divide(own - beyond, lengths, out=np.zeros(len(lengths)), where=lengths > 0))
+
+
 def _margins(points: Points, found: Indices) -> Array:
     """Return how far each of the points is from the cone of the others at the least, relative to its norm.
 
@@ -218,9 +253,7 @@ def _margins(points: Points, found: Indices) -> Array:
         reach = A.cross(D.T)
         own = reach[some, np.arange(len(some))]
         reach[some, np.arange(len(some))] = -np.inf
-        beyond = reach.max(axis=0)
-        lengths = np.linalg.norm(D - beyond[:, None], axis=1)
-        margins[some] = np.divide(own - beyond, lengths * norms[some], out=np.zeros(len(some)), where=lengths > 0)
+        margins[some] = bounds(D, own, reach.max(axis=0)) / norms[some]
     doubtful = np.flatnonzero(margins <= points.tol)
     if doubtful.size:
         cone = Cone(A)
