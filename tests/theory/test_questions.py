@@ -110,6 +110,17 @@ def test_any_entry_carries_a_matrix_of_zeros(shape):
     assert is_generalized_separable(zero, core.selection)
 
 
+def test_answers_say_themselves_in_one_line():
+    core = minimal_coseparable(X)
+    assert repr(core).startswith("MinimalCore(True, shape=(4, 4), residual=")
+    assert repr(core.cols).startswith("ExtremeRays(True, r=4, residual=")
+    assert repr(is_coseparable(X, Selection([0], [0]))).startswith("CoSeparability(False, shape=(1, 1)")
+    assert repr(is_unique(np.eye(2))).startswith("Uniqueness(True: no selected row")
+    assert repr(is_generalized_separable(np.eye(2), Selection([0], [1]))) == (
+        "GeneralizedSeparability(True, error=0, tol=1e-06)"
+    )
+
+
 def test_zero_rows_and_columns_are_mixes_of_nothing():
     M = np.zeros((5, 6))
     M[np.ix_([1, 3], [0, 2, 5])] = [[1, 2, 3], [4, 0, 4.0]]

@@ -131,6 +131,17 @@ def test_with_noise_every_column_is_a_mix_to_the_tolerance_and_none_can_be_left_
         assert len(rays) == 1 or not is_separable(X, np.setdiff1d(rays.col_indices, [j]), tol=tol)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_in_any_cloud_the_tolerance_is_kept_and_none_can_be_left_out(seed):
+    random = np.random.default_rng(seed)
+    tol = float(random.choice([0.02, 0.1, 0.4]))
+    X = random.uniform(size=(random.integers(2, 6), random.integers(5, 60))) ** random.integers(1, 4)
+    rays = extreme_rays(X, tol=tol)
+    assert rays
+    for j in rays.col_indices:
+        assert len(rays) == 1 or not is_separable(X, np.setdiff1d(rays.col_indices, [j]), tol=tol)
+
+
 @pytest.mark.parametrize("shape", [(120, 700), (700, 600)])
 def test_noise_makes_every_column_a_ray(shape):
     """The first batch finds that most columns are rays, and sharper directions prove it of the others."""

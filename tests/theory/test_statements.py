@@ -4,7 +4,9 @@ Where a printed claim is false, its counterexample stands beside the corrected f
 and, on small integer matrices, by trying every choice with a linear program.
 """
 
+import re
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -617,3 +619,11 @@ def test_omega_1_as_printed_has_its_indices_swapped():
     M = np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 3.0]])
     assert least_trace(M.T, corrected_pair, bound_all=False) == pytest.approx(len(extreme_rays(M.T)))
     assert least_trace(M.T, omega_1_pair, bound_all=False) > 2.1
+
+
+def test_the_table_of_statements_names_every_test_here_and_no_other():
+    table = (Path(__file__).parents[2] / "docs" / "theory" / "statements.md").read_text()
+    rows = [line.split("|") for line in table.splitlines() if line.startswith("| ")][1:]
+    listed = {f"test_{name}" for row in rows for name in re.findall(r"`(\w+)`", row[5])}
+    here = {name for name in globals() if name.startswith("test_") and not name.startswith("test_the_table")}
+    assert listed == here

@@ -22,7 +22,7 @@ from cosep.theory.rays import ExtremeRays, extreme_rays
 from cosep.theory.separability import Separability, is_separable
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CoSeparability:
     """``X = P1 S P2``, told by its two halves: true if every row and every column is a mix of the selected ones.
 
@@ -70,8 +70,12 @@ class CoSeparability:
     def __bool__(self) -> bool:
         return bool(self.rows) and bool(self.cols)
 
+    def __repr__(self) -> str:
+        tol = self.cols.tol
+        return f"{type(self).__name__}({bool(self)}, shape={self.shape}, residual={self.residual:.2g}, tol={tol:g})"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class MinimalCore(CoSeparability):
     """The smallest core: its rows and columns are the extreme rays of the two cones.
 
@@ -148,8 +152,8 @@ def minimal_coseparable(X: Any, *, tol: float = 1e-6, callback: Callback | None 
     Examples
     --------
     >>> from cosep.theory import minimal_coseparable
-    >>> minimal_coseparable([[1.0, 1.0, 2.0], [2.0, 2.0, 4.0], [0.0, 3.0, 3.0]]).shape
-    (2, 2)
+    >>> minimal_coseparable([[1.0, 0.0, 2.0], [2.0, 0.0, 4.0], [0.0, 3.0, 3.0]])
+    MinimalCore(True, shape=(2, 2), residual=..., tol=1e-06)
 
     Four rows on the edges of a cone in three dimensions need a core of four rows, but of three columns:
 

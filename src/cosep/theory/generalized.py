@@ -25,7 +25,7 @@ from cosep.theory.separability import check_tol, is_separable
 MOST_UNKNOWNS = 3000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GeneralizedSeparability:
     """``X = X(:,L2) Z2 + Z1 X(L1,:)`` with ``Z1, Z2 >= 0``: true if it holds to within the tolerance.
 
@@ -46,6 +46,9 @@ class GeneralizedSeparability:
 
     def __bool__(self) -> bool:
         return self.error <= self.tol
+
+    def __repr__(self) -> str:
+        return f"GeneralizedSeparability({bool(self)}, error={self.error:.2g}, tol={self.tol:g})"
 
 
 def is_generalized_separable(X: Any, selection: Selection, *, tol: float = 1e-6) -> GeneralizedSeparability:

@@ -29,7 +29,7 @@ RIDGE = 1e-12
 CROWD = 10
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ExtremeRays(Separability):
     """The fewest columns that mix to all others, each proven to be needed.
 

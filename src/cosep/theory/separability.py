@@ -11,7 +11,7 @@ from cosep.theory.cone import cone_weights, on_simplex, unscaled
 FINEST = 1e-7
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Separability:
     """``X = X(:, col_indices) @ weights`` with ``weights >= 0``: true if every column holds to within the tolerance.
 
@@ -43,6 +43,9 @@ class Separability:
 
     def __len__(self) -> int:
         return len(self.col_indices)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({bool(self)}, r={len(self)}, residual={self.residual:.2g}, tol={self.tol:g})"
 
 
 def is_separable(X: Any, col_indices: Any, *, tol: float = 1e-6) -> Separability:

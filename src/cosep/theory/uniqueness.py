@@ -38,7 +38,7 @@ class TwoMixes(NamedTuple):
     other_weights: Array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Uniqueness:
     """Whether there is one smallest factorization ``P1 X(K1,K2) P2``: true if both its indices and its factors are one.
 
@@ -58,6 +58,9 @@ class Uniqueness:
 
     def __bool__(self) -> bool:
         return self.exchange is None and self.two_mixes is None
+
+    def __repr__(self) -> str:
+        return f"Uniqueness({bool(self)}: {self.reason})"
 
     @property
     def reason(self) -> str:
