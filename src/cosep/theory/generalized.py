@@ -54,8 +54,9 @@ class GeneralizedSeparability:
 def is_generalized_separable(X: Any, selection: Selection, *, tol: float = 1e-6) -> GeneralizedSeparability:
     """Tell whether ``X = X(:,cols) Z2 + Z1 X(rows,:)`` for ``Z1, Z2 >= 0`` that are the identity on rows and columns.
 
-    J. Pan and N. Gillis, doi:10.1109/TPAMI.2019.2956046, with the nonnegativity that its restatement by Pan and Ng
-    (SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023, equation 8) leaves out. It implies ``X(rows, cols) = 0``.
+    Pan and Gillis, *Generalized separable nonnegative matrix factorization*, IEEE Trans. Pattern Anal. Mach. Intell.,
+    with the nonnegativity that the restatement by Pan and Ng (SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023) leaves
+    out. It implies ``X(rows, cols) = 0``.
 
     Parameters
     ----------
