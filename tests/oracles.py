@@ -1,13 +1,15 @@
-"""Slow twins, correct by reading: exact sorting in rational numbers, a general QP solver; and planted matrices.
+"""Slow twins, correct by reading: exact sorting in rational numbers, general QP and LP solvers; planted matrices.
 
 The sorted twins take the given floats as the exact numbers they are and round once, at the end. The QP twins know
 nothing of the structure of the sets; they need a positive definite quadratic, so callers keep to well-conditioned ones.
 """
 
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import quadprog
+from scipy.optimize import linprog
 
 from cosep import Selection
 
@@ -125,6 +127,28 @@ def qp_self_dictionary(M, w, lam, p=1.0):
 def self_dictionary_objective(M, Y, lam, p=1.0):
     """``1/2 ||M - MY||_F^2 + lam sum_t p_t Y(t,t)``."""
     return 0.5 * float(np.linalg.norm(M - M @ Y)) ** 2 + lam * float(np.sum(p * np.diagonal(Y)))
+
+
+def lp_in_cone(A, x):
+    """Tell whether some ``v >= 0`` has ``A v = x``, by linear programming; for small integers."""
+    if A.shape[1] == 0:
+        return not np.any(x)
+    return linprog(np.zeros(A.shape[1]), A_eq=A, b_eq=x, bounds=(0, None), method="highs").status == 0
+
+
+def lp_is_separable(M, cols):
+    """Tell whether all columns of M are mixes of some of them."""
+    return all(lp_in_cone(M[:, list(cols)], M[:, j]) for j in range(M.shape[1]) if j not in cols)
+
+
+def brute_force_columns(M):
+    """Return the smallest sets of columns that mix to all columns of M, trying every set."""
+    n = M.shape[1]
+    for r in range(n + 1):
+        sets = [cols for cols in combinations(range(n), r) if lp_is_separable(M, cols)]
+        if sets:
+            return sets
+    return []
 
 
 def _dictionary_row_constraints(w, t):

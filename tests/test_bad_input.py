@@ -55,6 +55,18 @@ from cosep.nmf.rank2 import rank2
 from cosep.nmf.trisymmetric import trisymmetric
 from cosep.scaling import SCALINGS, scale
 from cosep.select.cur import METHODS
+from cosep.theory import (
+    compress,
+    extreme_rays,
+    from_biorthogonal,
+    from_cur,
+    is_coseparable,
+    is_generalized_separable,
+    is_separable,
+    is_unique,
+    minimal_coseparable,
+    to_cur,
+)
 
 # Counts, exact in every type and format, a third of them zero; co-(4, 4)-separable but for ones here and there.
 X = np.array(
@@ -170,7 +182,21 @@ MEASURES = {
     "relative_approximation": lambda A: relative_approximation(A, FIT),
 }
 SCALERS = {f"scale by {rule}": (lambda A, rule=rule: scale(A, rule)[0].take().ravel().tolist()) for rule in SCALINGS}
-CALLS = SELECTORS | MIXERS | NMFS | ESTIMATORS | MEASURES | SCALERS
+QUESTIONS = {
+    "is_separable": lambda A: is_separable(A, COLS.col_indices).residuals.tolist(),
+    "extreme_rays": lambda A: extreme_rays(A).col_indices.tolist(),
+    "is_coseparable": lambda A: [is_coseparable(A, CHOSEN).residual, is_coseparable(A, CHOSEN).error],
+    "minimal_coseparable": lambda A: np.concatenate(indices(minimal_coseparable(A, tol=0.1).selection)).tolist(),
+    "compress": lambda A: [compress(A, CHOSEN).residual],
+    "is_unique": lambda A: [bool(is_unique(A))],
+    "is_generalized_separable": lambda A: [is_generalized_separable(A, Selection([2], [0, 4])).error],
+}
+CUR = Factorization(X[:, CHOSEN.col_indices], np.eye(4), X[CHOSEN.row_indices], selection=CHOSEN)
+THEORY = QUESTIONS | {
+    "to_cur": lambda A: [to_cur(A, CHOSEN).relative_error(A)],
+    "from_cur": lambda A: [from_cur(A, CUR).residual],
+}
+CALLS = SELECTORS | MIXERS | NMFS | ESTIMATORS | MEASURES | SCALERS | THEORY
 EXPECTED = {name: call(X) for name, call in CALLS.items()}
 assert {name: EXPECTED[name][1] for name in CORNERS} == dict.fromkeys(CORNERS, indices(CHOSEN)[1])
 
@@ -268,6 +294,7 @@ def test_data_that_is_no_real_matrix_is_refused_under_its_name(case):
         "mix_generalized",
         *NMFS,
         *ESTIMATORS,
+        *THEORY,
         "relative_error",
         "scale by rows",
     ):
@@ -408,6 +435,9 @@ def test_a_count_of_one_side_must_be_a_whole_number_and_may_be_zero(selector, va
         (("r1=6", "at most m=5"), lambda: make_coseparable(5, 5, 6, 2)),
         (("r2=6", "at most n=5"), lambda: make_coseparable(5, 5, 2, 6)),
         (("tol=1.5", "from 0 to 1"), lambda: spa(X, 3, tol=1.5)),
+        (("tol=1.5", "from 1e-07 to 1"), lambda: extreme_rays(X, tol=1.5)),
+        (("tol=1e-09", "from 1e-07 to 1"), lambda: minimal_coseparable(X, tol=1e-9)),
+        (("callback=3", "function"), lambda: minimal_coseparable(X, callback=3)),
         (("trace=4", "from 0 to 3"), lambda: fgm(X, 3, trace=4)),
         (("trace", "penalty", "exclude each other"), lambda: fgm(X, 3, trace=1.0, penalty=1.0)),
         (("normalize",), lambda: spa(X, 3, normalize="no")),
@@ -442,6 +472,16 @@ def test_a_number_out_of_range_is_refused_under_its_name(value):
         ("tol", lambda: gsfgm(X, 3, tol=value)),
         ("tol", lambda: mix_generalized(X, CHOSEN, tol=value)),
         ("penalty", lambda: gsfgm(X, 3, penalty=value)),
+        ("tol", lambda: is_separable(X, [0], tol=value)),
+        ("tol", lambda: extreme_rays(X, tol=value)),
+        ("tol", lambda: is_coseparable(X, CHOSEN, tol=value)),
+        ("tol", lambda: minimal_coseparable(X, tol=value)),
+        ("tol", lambda: compress(X, CHOSEN, tol=value)),
+        ("tol", lambda: is_unique(X, tol=value)),
+        ("tol", lambda: is_generalized_separable(X, CHOSEN, tol=value)),
+        ("tol", lambda: to_cur(X, CHOSEN, tol=value)),
+        ("tol", lambda: from_cur(X, CUR, tol=value)),
+        ("tol", lambda: from_biorthogonal(W, np.eye(1), H, tol=value)),
         ("trace", lambda: fgm(X, 3, trace=number)),
         ("penalty", lambda: fgm(X, 3, penalty=number)),
         ("noise", lambda: make_coseparable(noise=value)),
@@ -833,6 +873,8 @@ LARGE = {
     "biorthogonal": lambda A: biorthogonal(A, 5, max_iter=3),
     "trisymmetric": lambda A: trisymmetric(A, 5),
     "rank2": rank2,
+    "extreme_rays": extreme_rays,
+    "is_coseparable": lambda A: bool(is_coseparable(A, Selection(range(5), range(5)))),
     "relative_error": lambda A: Factorization(np.ones((20_000, 1)), None, np.ones((1, 3_000))).relative_error(A),
     "an exact relative_error": exact_error,
     **{f"scale by {rule}": partial(scale, name=rule) for rule in SCALINGS},
@@ -876,7 +918,7 @@ LARGEST = np.finfo(np.float64).max / X.max()
 
 
 @pytest.mark.parametrize("factor", [1e58, 1e59, 1e100, 1e150, 1e300, LARGEST, 1e-60, 1e-100, 1e-150, 1e-300, 1e-310])
-@pytest.mark.parametrize("function", SELECTORS | MIXERS | NMFS | SCALERS)
+@pytest.mark.parametrize("function", SELECTORS | MIXERS | NMFS | SCALERS | QUESTIONS)
 def test_a_multiple_of_a_matrix_gives_the_same_answer(function, factor):
     for form in (np.asarray, sp.csr_array):
         if function == "minvol" and factor == LARGEST:
@@ -887,7 +929,7 @@ def test_a_multiple_of_a_matrix_gives_the_same_answer(function, factor):
 
 
 @pytest.mark.parametrize("factor", [1e36, 1e-36])
-@pytest.mark.parametrize("function", SELECTORS | MIXERS | NMFS | SCALERS)
+@pytest.mark.parametrize("function", SELECTORS | MIXERS | NMFS | SCALERS | QUESTIONS)
 def test_a_multiple_of_a_float32_matrix_gives_the_same_answer(function, factor):
     assert_same_answer(function, (X * factor).astype(np.float32), rel=1e-3)
 
@@ -923,6 +965,15 @@ def test_the_error_does_not_depend_on_how_the_scale_is_split_between_the_factors
         (left, np.eye(2) * factor, right / factor),
     ):
         assert Factorization(*parts).relative_error(data) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("factor", [1e-150, 1e-58, 1e58, 1e150])
+def test_the_error_of_components_in_different_units_is_that_of_their_sum(factor):
+    random = np.random.default_rng(0)
+    left, right = random.uniform(size=(6, 2)), random.uniform(size=(2, 5))
+    units = np.array([1.0, factor])
+    parts = Factorization(left * units, None, right * units[::-1, None])
+    assert parts.relative_error(left @ right * factor) < 1e-12
 
 
 @pytest.mark.parametrize("factor", [1e10, 1e50, 1e70, 1e150])

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cosep import datasets, metrics
+    from cosep import datasets, metrics, theory
     from cosep.datasets.synthetic import make_coseparable
     from cosep.estimators import (
         CUR,
@@ -73,7 +73,7 @@ _HOMES = {
     "spa": "cosep.select.spa",
     "xray": "cosep.select.xray",
 }
-_MODULES = ("datasets", "metrics")
+_MODULES = ("datasets", "metrics", "theory")
 
 __all__ = [
     "CUR",
@@ -110,6 +110,7 @@ __all__ = [
     "relative_approximation",
     "snpa",
     "spa",
+    "theory",
     "xray",
 ]
 

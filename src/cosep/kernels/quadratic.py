@@ -81,9 +81,12 @@ def orthant_descent(G: Array, B: Array, V: Array, tol: float, max_sweeps: int) -
 
 
 @kernel
-def solve_free(G: Array, b: Array, free: NDArray[np.int64], size: int, L: Array, x: Array) -> None:
-    """Solve ``G_FF x_F = b_F`` by Cholesky; a dependent atom, whose pivot vanishes, gets ``x = 0``."""
-    for i in range(size):
+def solve_free(G: Array, b: Array, free: NDArray[np.int64], size: int, L: Array, x: Array, done: int = 0) -> None:
+    """Solve ``G_FF x_F = b_F`` by Cholesky; a dependent atom, whose pivot vanishes, gets ``x = 0``.
+
+    The first ``done`` rows of L are those of an earlier solve with the same first entries.
+    """
+    for i in range(done, size):
         for j in range(i + 1):
             total = G[free[i], free[j]]
             for p in range(j):
@@ -127,13 +130,14 @@ def orthant_active_set(G: Array, B: Array, V: Array) -> None:
             if G[i, i] > 0.0:
                 bound = max(bound, 1e-14 * abs(b[i]) / np.sqrt(G[i, i]))
         entered = -1
+        size, done = 0, 0
+        for i in range(r):
+            if status[i] == 1:
+                free[size] = i
+                size += 1
         for _ in range(10 * r + 20):
-            size = 0
-            for i in range(r):
-                if status[i] == 1:
-                    free[size] = i
-                    size += 1
-            solve_free(G, b, free, size, L, x)
+            solve_free(G, b, free, size, L, x, done)
+            done = size
             step, blocked = 1.0, -1
             for p in range(size):
                 i = free[p]
@@ -146,6 +150,13 @@ def orthant_active_set(G: Array, B: Array, V: Array) -> None:
             if blocked >= 0:
                 v[blocked] = 0.0
                 status[blocked] = -1 if blocked == entered else 0
+                # In the order in which they came, those before the one that leaves keep their rows of the factor.
+                done = 0
+                while free[done] != blocked:
+                    done += 1
+                for p in range(done, size - 1):
+                    free[p] = free[p + 1]
+                size -= 1
                 continue
             best = bound
             entered = -1
@@ -160,6 +171,8 @@ def orthant_active_set(G: Array, B: Array, V: Array) -> None:
             if entered < 0:
                 break
             status[entered] = 1
+            free[size] = entered
+            size += 1
 
 
 @kernel

@@ -1,0 +1,222 @@
+"""A matrix enters; whether some of its rows and columns carry all of it leaves, and how few of them can.
+
+Notation
+--------
+M : data, m x n
+K1, K2 : selected rows and columns; S = M(K1,K2) the core
+P1, P2 : nonnegative factors that are the identity on K1 and K2
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from cosep.factorization import Callback, Factorization, Selection
+from cosep.matrix.checks import as_matrix, check_count, check_indices
+from cosep.matrix.local import Indices, LocalMatrix
+from cosep.mixing import narrow
+from cosep.theory.rays import ExtremeRays, extreme_rays
+from cosep.theory.separability import Separability, is_separable
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CoSeparability:
+    """``X = P1 S P2``, told by its two halves: true if every row and every column is a mix of the selected ones.
+
+    Parameters
+    ----------
+    data : LocalMatrix
+        The matrix that the verdict is about.
+    rows, cols : Separability
+        The selected rows, as columns of the transpose, and the selected columns. Both hold if and only if X is
+        co-separable with this core (Characterization 3).
+    """
+
+    data: LocalMatrix
+    rows: Separability
+    cols: Separability
+
+    @property
+    def selection(self) -> Selection:
+        """The rows and columns of the core."""
+        return Selection(self.rows.col_indices, self.cols.col_indices)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The size of the core, ``(r1, r2)``."""
+        return len(self.rows), len(self.cols)
+
+    @property
+    def residual(self) -> float:
+        """The largest residual of a row or a column, relative to its norm."""
+        return max(self.rows.residual, self.cols.residual)
+
+    @cached_property
+    def factorization(self) -> Factorization:
+        """P1, S and P2, dense: the identity on the selected rows, the core, the identity on the selected columns."""
+        P1, P2 = self.rows.weights.T.toarray(), self.cols.weights.toarray()
+        S = np.ldexp(self.data.take(self.rows.col_indices, self.cols.col_indices), self.data.exponent)
+        core = narrow(S, self.data.dtype)
+        return Factorization(P1, core, P2, selection=self.selection, row_weights=P1, col_weights=P2)
+
+    @cached_property
+    def error(self) -> float:
+        """``||X - P1 S P2||_F / ||X||_F``, what the two halves come to together (Characterization 1)."""
+        return self.factorization.relative_error(self.data)
+
+    def __bool__(self) -> bool:
+        return bool(self.rows) and bool(self.cols)
+
+    def __repr__(self) -> str:
+        tol = self.cols.tol
+        return f"{type(self).__name__}({bool(self)}, shape={self.shape}, residual={self.residual:.2g}, tol={tol:g})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MinimalCore(CoSeparability):
+    """The smallest core: its rows and columns are the extreme rays of the two cones.
+
+    ``rows.margins`` and ``cols.margins`` prove that none of them can be left out.
+    """
+
+    rows: ExtremeRays
+    cols: ExtremeRays
+
+    def admits(self, n_rows: int, n_cols: int) -> bool:
+        """Tell whether X is co-(n_rows, n_cols)-separable: neither is below the shape of the smallest core."""
+        m, n = self.data.shape
+        asked = check_count(n_rows, "n_rows", m, "n_samples"), check_count(n_cols, "n_cols", n, "n_features")
+        return all(size >= least for size, least in zip(asked, self.shape, strict=True))
+
+
+def is_coseparable(X: Any, selection: Selection, *, tol: float = 1e-6) -> CoSeparability:
+    """Tell whether ``X = P1 X(rows, cols) P2`` for some ``P1, P2 >= 0`` that are the identity on the rows and columns.
+
+    Definition 1 of Pan and Ng (SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023), decided through their Characterization
+    3: if and only if ``X = P1 X(rows,:)`` and ``X = X(:,cols) P2``.
+
+    Parameters
+    ----------
+    X : array-like or sparse of shape (m, n)
+    selection : Selection
+        Rows and columns.
+    tol : float
+        Largest residual of a row or column, relative to its norm, that still counts as a mix; see `is_separable`.
+
+    Returns
+    -------
+    CoSeparability
+        True or false, with P1, S, P2 and the residuals.
+
+    Examples
+    --------
+    >>> from cosep import Selection
+    >>> from cosep.theory import is_coseparable
+    >>> X = [[1.0, 0.0, 2.0], [0.0, 1.0, 3.0], [1.0, 1.0, 5.0]]
+    >>> answer = is_coseparable(X, Selection([0, 1], [0, 1]))
+    >>> bool(answer), answer.factorization.row_factor
+    (True, array([[1., 0.],
+           [0., 1.],
+           [1., 1.]]))
+    """
+    M = as_matrix(X)
+    rows, cols = check_core(selection, M.shape)
+    by_rows, by_cols = is_separable(M.T, rows, tol=tol), is_separable(M, cols, tol=tol)
+    return CoSeparability(M, by_rows, by_cols)
+
+
+def minimal_coseparable(X: Any, *, tol: float = 1e-6, callback: Callback | None = None) -> MinimalCore:
+    """Find the smallest ``(r1, r2)`` for which X is co-(r1, r2)-separable, and a core of that size.
+
+    X is co-(r1, r2)-separable if and only if r1 and r2 are at least the numbers of extreme rays of the cone of its
+    rows and of the cone of its columns, so both are smallest at once; they may differ. Every matrix is
+    co-(m, n)-separable: the question is how small the core can be.
+
+    Parameters
+    ----------
+    X : array-like or sparse of shape (m, n)
+    tol : float
+        Largest residual of a row or column, relative to its norm, that still counts as a mix; see `is_separable`.
+    callback : callable, optional
+        Called as ``callback("rays", settled, m, nan)`` for the rows and then for the columns.
+
+    Returns
+    -------
+    MinimalCore
+        ``shape`` and ``selection`` of the core, ``factorization``, and the proof. ``admits(r1, r2)`` answers for any
+        other size. An all-zero matrix is carried by any one of its entries.
+
+    Examples
+    --------
+    >>> from cosep.theory import minimal_coseparable
+    >>> minimal_coseparable([[1.0, 0.0, 2.0], [2.0, 0.0, 4.0], [0.0, 3.0, 3.0]])
+    MinimalCore(True, shape=(2, 2), residual=..., tol=1e-06)
+
+    Four rows on the edges of a cone in three dimensions need a core of four rows, but of three columns:
+
+    >>> square = [[1.0, 1.0, 1.0], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    >>> core = minimal_coseparable(square)
+    >>> core.shape, core.admits(4, 3), core.admits(3, 3)
+    ((4, 3), True, False)
+    """
+    M = as_matrix(X)
+    rows, cols = (_at_least_one(extreme_rays(side, tol=tol, callback=callback)) for side in (M.T, M))
+    return MinimalCore(M, rows, cols)
+
+
+def compress(X: Any, selection: Selection, *, tol: float = 1e-6) -> CoSeparability:
+    """Reduce a core ``S = X(rows, cols)`` that is itself co-separable to the smallest core of S.
+
+    If ``X = P1 S P2`` and ``S = Q1 T Q2`` then ``X = (P1 Q1) T (Q2 P2)``. For a co-separable X the smallest core of S
+    is a smallest core of X, found from S alone.
+
+    Parameters
+    ----------
+    X : array-like or sparse of shape (m, n)
+    selection : Selection
+        Rows and columns, usually more than needed.
+    tol : float
+        As in `is_coseparable`.
+
+    Returns
+    -------
+    CoSeparability
+        Of X with the smaller core. False if the rows and columns that are left do not carry X, which for a selection
+        that carries it happens only within a few times the tolerance.
+
+    Examples
+    --------
+    >>> from cosep import Selection
+    >>> from cosep.theory import compress
+    >>> X = [[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 1.0]]
+    >>> smaller = compress(X, Selection([0, 1, 2], [1, 2]))
+    >>> smaller.selection.row_indices, smaller.shape, bool(smaller)
+    (array([0, 2]), (2, 2), True)
+    """
+    M = as_matrix(X)
+    rows, cols = check_core(selection, M.shape)
+    core = minimal_coseparable(LocalMatrix(M.take(rows, cols)), tol=tol)
+    left = Selection(rows[core.rows.col_indices], cols[core.cols.col_indices])
+    return is_coseparable(M, left, tol=tol)
+
+
+def check_core(selection: Any, shape: tuple[int, int]) -> tuple[Indices, Indices]:
+    """Return the rows and columns of a selection that has both."""
+    if not isinstance(selection, Selection) or selection.row_indices is None or selection.col_indices is None:
+        msg = f"selection={selection!r} must be a Selection with row_indices and col_indices."
+        raise ValueError(msg)
+    return (
+        check_indices(selection.row_indices, "row_indices", shape[0], "n_samples"),
+        check_indices(selection.col_indices, "col_indices", shape[1], "n_features"),
+    )
+
+
+def _at_least_one(rays: ExtremeRays) -> ExtremeRays:
+    """Let the first column stand for a cone without rays: a core has at least one row and one column."""
+    if len(rays):
+        return rays
+    first = scipy.sparse.eye_array(1, rays.weights.shape[1], format="csc", dtype=rays.weights.dtype)
+    return ExtremeRays(np.zeros(1, dtype=np.intp), first, rays.residuals, rays.tol, np.zeros(1))

@@ -1,0 +1,127 @@
+"""Co-separable factorizations enter, exact CUR decompositions leave; and the other way, where nothing is negative.
+
+Notation
+--------
+C = X(:,K2), R = X(K1,:), S = X(K1,K2)
+U : any matrix with ``S U S = S``
+"""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from cosep.factorization import Factorization, Selection
+from cosep.matrix.checks import as_matrix
+from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.mixing import narrow
+from cosep.scaling import balancing_factors, inverse
+from cosep.theory.cone import on_simplex, relative_norms
+from cosep.theory.coseparability import CoSeparability, check_core
+from cosep.theory.separability import Separability, check_tol
+
+
+def to_cur(X: Any, selection: Selection, *, tol: float = 1e-6) -> Factorization:
+    """Return ``C U R`` with the selected columns C, the selected rows R and a generalized inverse U of the core.
+
+    If ``X = P1 S P2`` then ``C U R = P1 S U S P2 = X`` whatever the rank of the core: a co-separable matrix has an
+    exact CUR decomposition with the same rows and columns (Pan and Ng, SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023,
+    relationship between CUR). For any other matrix the same product is an approximation.
+
+    Parameters
+    ----------
+    X : array-like or sparse of shape (m, n)
+    selection : Selection
+        Rows and columns.
+    tol : float
+        Singular values of the scaled core up to this share of the largest count as zero.
+
+    Returns
+    -------
+    Factorization
+        ``row_factor`` C, ``core`` U, ``col_factor`` R. Ask its ``relative_error(X)``: zero to rounding is exact.
+
+    Notes
+    -----
+    U is the Moore-Penrose inverse of the core ``Dr S Dc`` whose rows and then columns are scaled to sum to one, scaled
+    back: ``Dc (Dr S Dc)^+ Dr``. So the rank of the core does not depend on the units of single rows and columns. It is
+    the Moore-Penrose inverse of S itself when S is invertible.
+
+    Examples
+    --------
+    >>> from cosep import Selection
+    >>> from cosep.theory import to_cur
+    >>> X = [[1.0, 1.0, 2.0], [1.0, 1.0, 2.0], [0.0, 1.0, 1.0]]
+    >>> to_cur(X, Selection([0, 1, 2], [0, 1])).relative_error(X) < 1e-12
+    True
+    """
+    M = as_matrix(X)
+    tol = check_tol(tol)
+    rows, cols = check_core(selection, M.shape)
+    S = LocalMatrix(M.take(rows, cols))
+    Dr, Dc = balancing_factors(S)
+    U = Dc[:, None] * np.linalg.pinv(S.scaled(Dr, Dc).take(), rcond=tol) * Dr
+    C, R = (narrow(np.ldexp(part, M.exponent), M.dtype) for part in (M.take(cols=cols), M.take(rows=rows)))
+    with np.errstate(over="ignore"):
+        U = np.ldexp(U, -M.exponent)
+    if not np.isfinite(U).all():
+        msg = "X is too small for the inverse of its core, which exceeds the largest float; multiply X by a constant."
+        raise ValueError(msg)
+    return Factorization(C, U, R, selection=selection)
+
+
+def from_cur(X: Any, cur: Factorization, *, tol: float = 1e-6) -> CoSeparability:
+    """Tell whether the decomposition ``X = C U R`` with ``U >= 0`` holds, and write it as ``P1 S P2``.
+
+    ``C U`` and ``U R`` are weights: ``X = (C U) R = C (U R)``. So a matrix with such a decomposition is co-separable
+    with the core ``S = X(rows, cols)`` (Pan and Ng, SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023).
+    The core need not be the smallest one: see `compress`.
+
+    Parameters
+    ----------
+    X : array-like or sparse of shape (m, n)
+    cur : Factorization
+        Its ``selection`` names the rows and columns, its ``core`` of shape (n_cols, n_rows) is U.
+    tol : float
+        Largest residual of a row or column, relative to its own norm; see `is_separable`.
+
+    Returns
+    -------
+    CoSeparability
+        With the weights that U gives, not the nearest ones. False if the decomposition is not exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import Selection
+    >>> from cosep.theory import from_cur, to_cur
+    >>> X = np.outer([1.0, 2.0, 3.0], [4.0, 5.0])
+    >>> bool(from_cur(X, to_cur(X, Selection([1], [0]))))
+    True
+    """
+    M = as_matrix(X)
+    tol = check_tol(tol)
+    if not isinstance(cur, Factorization) or cur.core is None or cur.selection is None:
+        msg = f"cur={cur!r} must be a Factorization with a core and a selection, such as to_cur gives."
+        raise ValueError(msg)
+    rows, cols = check_core(cur.selection, M.shape)
+    U = as_matrix(cur.core, "the core of cur")
+    if U.shape != (len(cols), len(rows)):
+        msg = f"The core of cur must have shape {(len(cols), len(rows))}, columns by rows, got {U.shape}."
+        raise ValueError(msg)
+    C, R = M.take(cols=cols), M.take(rows=rows)
+    exponent = U.exponent + M.exponent
+    by_rows = _weighted(M.T, rows, np.ldexp(C @ U.take(), exponent).T, tol)
+    by_cols = _weighted(M, cols, np.ldexp(U.take() @ R, exponent), tol)
+    return CoSeparability(M, by_rows, by_cols)
+
+
+def _weighted(M: LocalMatrix, cols: Indices, weights: Array, tol: float) -> Separability:
+    """Return what given weights prove; they are checked on the selected columns too before these get the identity."""
+    C, s = on_simplex(M)
+    V = weights.T * s[cols] * inverse(s)[:, None]
+    A = C.take(cols=cols)
+    residuals = [relative_norms(block - V[part] @ A.T, block) for part, block in C.T.row_blocks()]
+    weights[:, cols] = np.eye(len(cols))
+    kept = scipy.sparse.csc_array(narrow(weights, M.dtype))
+    return Separability(cols, kept, np.concatenate(residuals), tol)

@@ -1,0 +1,261 @@
+"""A matrix enters, the extreme rays of the cone of its columns leave, with the proof that these and no fewer will do.
+
+Notation
+--------
+C : the data with columns that sum to one: its rays are the vertices of the hull of these points
+A : the vertices found so far
+D : directions, one a column
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from cosep.factorization import Callback
+from cosep.matrix.checks import as_matrix, check_callback
+from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.theory.cone import Cone, batches, columns, cone_weights, on_simplex, relative_norms, unscaled
+from cosep.theory.separability import Separability, check_tol
+
+# Points this close in a direction are equally far.
+TIE = 1e-12
+# Up to this many rows or columns a covariance matrix is cheap; eigenvalues below this share of all are rounding.
+LARGEST_COVARIANCE = 1500
+RIDGE = 1e-12
+# Vertices are many if there is more than one among so many points.
+CROWD = 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExtremeRays(Separability):
+    """The fewest columns that mix to all others, each proven to be needed.
+
+    Parameters
+    ----------
+    margins : ndarray of shape (r,)
+        A lower bound, up to rounding, on the distance of each selected column from the cone of the other selected
+        ones, relative to its norm, in the units of `is_separable`: there is a functional of norm one that is at most
+        zero on those and this large on it.
+    """
+
+    margins: Array
+
+
+def extreme_rays(X: Any, *, tol: float = 1e-6, callback: Callback | None = None) -> ExtremeRays:
+    """Find the extreme rays of ``{X y: y >= 0}``, one column for each: the lowest among columns on one ray.
+
+    X is r-separable if and only if it has at most r of them. To within the tolerance: every column is a mix of those
+    returned, and none of those returned can be left out.
+
+    Parameters
+    ----------
+    X : array-like or sparse of shape (m, n)
+    tol : float
+        Largest distance, relative to its norm, of a column that counts as a mix; see `is_separable`.
+    callback : callable, optional
+        Called as ``callback("rays", columns settled, n, nan)`` after every few columns.
+
+    Returns
+    -------
+    ExtremeRays
+        ``col_indices`` in rising order; ``weights`` and ``residuals`` prove that they are enough, ``margins`` that
+        each is needed. An all-zero matrix has no ray.
+
+    Notes
+    -----
+    The rows are scaled as in `is_separable` and the columns divided by their sums; rays become vertices of a convex
+    hull. The residual of a column outside the cone of the vertices known so far is a direction in which some point lies
+    beyond all of them, and of the farthest points in any direction the one with the largest norm is a vertex. So each
+    failed test finds a new vertex, and there are n plus r tests, each against r points at the most:
+    K. L. Clarkson, doi:10.1109/SFCS.1994.365723.
+
+    Examples
+    --------
+    >>> from cosep.theory import extreme_rays
+    >>> rays = extreme_rays([[1.0, 0.0, 1.0, 5.0], [0.0, 2.0, 1.0, 0.0]])
+    >>> rays.col_indices
+    array([0, 1])
+    >>> rays.weights.toarray()
+    array([[1. , 0. , 1. , 5. ],
+           [0. , 1. , 0.5, 0. ]])
+    """
+    M = as_matrix(X)
+    tol = check_tol(tol)
+    check_callback(callback)
+    C, s = on_simplex(M)
+    live = np.flatnonzero(s > 0)
+    points = Points(columns(C, live), tol)
+    found = _prune(points, _grow(points, callback))
+    cols = live[found]
+    V, residuals = cone_weights(C, cols)
+    return ExtremeRays(cols, unscaled(V, s, cols, M.dtype), residuals, tol, _margins(points, found))
+
+
+class Points:
+    """The columns of a matrix that sum to one, as points that are asked for the farthest in a direction."""
+
+    def __init__(self, C: LocalMatrix, tol: float) -> None:
+        n = C.shape[1]
+        self.C = C
+        self.tol = tol
+        self.norms = np.sqrt(C.squared_norms())
+        self.mean = C.dot(np.full(n, 1.0 / max(n, 1)))
+        self.same = 1.0 - 0.5 * tol**2 - 1e-14
+        self._covariance: Any = None
+
+    def directions(self, cols: Indices) -> Array:
+        """Return a direction for each of some points, one a row, in which it has a good chance to be the farthest.
+
+        It leads away from the mean, from the first `sharp_directions` on by the distance of Mahalanobis.
+        """
+        if self._covariance is None or self.C.shape[0] <= self.C.shape[1]:
+            away = self.C.take(cols=cols) - self.mean[:, None]
+            return np.asarray((away if self._covariance is None else cho_solve(self._covariance, away)).T)
+        Y = cho_solve(self._covariance, np.eye(self.C.shape[1])[:, cols])
+        return np.asarray((self.C.dot(Y) - np.outer(self.mean, Y.sum(axis=0))).T)
+
+    def sharp_directions(self, cols: Indices) -> Array:
+        """Return directions for points in a flat cloud: noise around a subspace makes vertices that others miss.
+
+        ``(B B' + e)^-1 B = B (B'B + e)^-1`` for the points B without their mean, so the smaller side is enough.
+        """
+        m, n = self.C.shape
+        if self._covariance is None and min(m, n) <= LARGEST_COVARIANCE:
+            if m <= n:
+                K = self.C.T.gram() - n * np.outer(self.mean, self.mean)
+            else:
+                K = self.C.gram()
+                K -= K.mean(axis=0)
+                K -= K.mean(axis=1, keepdims=True)
+            K[np.diag_indices_from(K)] += RIDGE * float(self.norms @ self.norms)
+            self._covariance = cho_factor(K, overwrite_a=True, check_finite=False)
+        return self.directions(cols)
+
+    def vertices(self, D: Array) -> Indices:
+        """Return for each direction, one a row, the vertex that is farthest in it."""
+        reach = self.C.cross(D.T)
+        ties = reach >= reach.max(axis=0) - TIE * np.linalg.norm(D, axis=1)
+        norms = np.where(ties, self.norms[:, None], 0.0)
+        return np.asarray((norms >= norms.max(axis=0) * (1.0 - TIE)).argmax(axis=0))
+
+    def sure_vertices(self, D: Array) -> Indices:
+        """Return the farthest vertices in directions where all that are not on their rays stay behind by a margin."""
+        reach, found = self.C.cross(D.T), self.vertices(D)
+        ahead = reach[found, np.arange(len(found))]
+        behind = np.where(self.on_ray(found), -np.inf, reach).max(axis=0)
+        return found[bounds(D, ahead, np.where(np.isfinite(behind), behind, 0.0)) > self.tol * self.norms[found]]
+
+    def on_ray(self, cols: Indices) -> NDArray[np.bool_]:
+        """Tell which points are the same as which of ``cols``, to within the tolerance, one of these a column."""
+        cosines = self.C.cross(self.C.take(cols=cols) / self.norms[cols]) / self.norms[:, None]
+        same = cosines >= self.same
+        same[cols, np.arange(len(cols))] = True
+        return np.asarray(same)
+
+
+def _grow(points: Points, callback: Callback | None) -> Indices:
+    """Return enough points for all others to be mixes of them; vertices all, but for rounding."""
+    C = points.C
+    m, n = C.shape
+    known = np.zeros(n, dtype=bool)
+    if n:
+        # In no direction at all every point is the farthest, and the one with the largest norm a vertex.
+        known[_fresh(points, known, points.vertices(np.zeros((1, m))))] = True
+    for batch in batches(np.arange(n), m):
+        # Where many points are vertices, most are the farthest in a direction of their own; else these find few.
+        for attempt in (points.directions, points.sharp_directions):
+            known[_fresh(points, known, points.sure_vertices(attempt(batch)))] = True
+            if CROWD * int(known[batch].sum()) > len(batch):
+                break
+        else:
+            break
+    waiting = np.flatnonzero(~known)
+    while waiting.size:
+        unsettled = waiting[:0]
+        for batch in batches(waiting, m):
+            unsettled = np.append(unsettled, _outside(points, known, batch[~known[batch]]))
+            if callback is not None:
+                rest = len(unsettled) + int((waiting > batch[-1]).sum())
+                callback("rays", n - rest, n, np.nan)
+        waiting = unsettled
+    return np.flatnonzero(known)
+
+
+def _outside(points: Points, known: NDArray[np.bool_], batch: Indices) -> Indices:
+    """Return those points that are no mixes of the known ones, after the vertices beyond which they lie are known."""
+    if not batch.size:
+        return batch
+    block = points.C.take(cols=batch).T
+    left = Cone(columns(points.C, np.flatnonzero(known))).nearest(block)[1]
+    far = relative_norms(left, block) > points.tol
+    if far.any():
+        fresh = _fresh(points, known, points.vertices(left[far]))
+        # Rounding can hide the new vertex behind a known one; then a column that is no mix stands for itself.
+        known[fresh if fresh.size else batch[far][:1]] = True
+    return batch[far]
+
+
+def _fresh(points: Points, known: NDArray[np.bool_], vertices: Indices) -> Indices:
+    """Return the vertices that are new, each by the first on its ray unless that one is known."""
+    new = np.unique(vertices[~known[vertices]])
+    if not new.size:
+        return new
+    first = points.on_ray(new).argmax(axis=0)
+    return np.unique(np.where(known[first], new, first))
+
+
+def _prune(points: Points, found: Indices) -> Indices:
+    """Leave out those within the tolerance of the cone of the others, as long as no column misses them."""
+    margins = _margins(points, found)
+    order = np.argsort(margins, kind="stable")
+    doubtful = found[order[margins[order] <= points.tol]]
+    if not doubtful.size:
+        return found
+    V = cone_weights(points.C, found)[0].tocsc()
+    users = {int(j): V[:, [k]].nonzero()[0] for k, j in enumerate(found)}
+    for j in doubtful:
+        rest, needy = found[found != j], users[int(j)]
+        V, residuals = cone_weights(columns(points.C, np.concatenate([rest, needy])), np.arange(len(rest)))
+        if residuals.max() <= points.tol:
+            found = rest
+            V = V[len(rest) :].tocsc()
+            for k, i in enumerate(rest):
+                users[int(i)] = np.union1d(users[int(i)], needy[V[:, [k]].nonzero()[0]])
+    return found
+
+
+def bounds(D: Array, own: Array, beyond: Array) -> Array:
+    """Return ``(own - beyond) / ||d - beyond||`` for each direction d.
+
+    Points sum to one, so the functional ``d - beyond`` is the numerator on a point that reaches ``own``, and at most
+    zero on all that reach no farther than ``beyond``.
+    """
+    lengths = np.linalg.norm(D - beyond[:, None], axis=1)
+    return np.asarray(np.divide(own - beyond, lengths, out=np.zeros(len(lengths)), where=lengths > 0))
+
+
+def _margins(points: Points, found: Indices) -> Array:
+    """Return how far each of the points is from the cone of the others at the least, relative to its norm.
+
+    With d its direction and t the farthest that another point reaches in it, ``y = d - t`` is at most zero on the
+    others, and ``y'c_j / (||y|| ||c_j||)`` a bound. Where it does not exceed the tolerance, what the nearest mix of the
+    others leaves is the best such y.
+    """
+    if len(found) <= 1:
+        return np.ones(len(found))
+    A, norms = columns(points.C, found), points.norms[found]
+    margins = np.zeros(len(found))
+    for some in batches(np.arange(len(found)), A.shape[0]):
+        D = points.directions(found[some])
+        reach = A.cross(D.T)
+        own = reach[some, np.arange(len(some))]
+        reach[some, np.arange(len(some))] = -np.inf
+        margins[some] = bounds(D, own, reach.max(axis=0)) / norms[some]
+    doubtful = np.flatnonzero(margins <= points.tol)
+    if doubtful.size:
+        cone = Cone(A)
+        margins[doubtful] = [np.linalg.norm(cone.nearest_to_others(int(k))[1]) / norms[k] for k in doubtful]
+    return margins

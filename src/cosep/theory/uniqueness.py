@@ -1,0 +1,174 @@
+"""A matrix enters; whether its smallest co-separable factorization is the only one leaves, with a second one if not.
+
+Notation
+--------
+A : the extreme rays of one side, as columns of norm one
+v : weights of a column; F the rays it uses
+z : a change of weights that A does not see, ``A z = 0``, and that keeps them nonnegative outside F
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cosep.kernels.quadratic import orthant_active_set
+from cosep.matrix.checks import as_matrix
+from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.scaling import inverse
+from cosep.theory.cone import columns, on_simplex
+from cosep.theory.coseparability import MinimalCore, minimal_coseparable
+from cosep.theory.rays import ExtremeRays, Points
+
+
+class Exchange(NamedTuple):
+    """A row (column) that can take the place of a selected one, because it is a multiple of it."""
+
+    side: str
+    selected: int
+    other: int
+
+
+class TwoMixes(NamedTuple):
+    """A row (column) with two different weights that both give it."""
+
+    side: str
+    position: int
+    weights: Array
+    other_weights: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Uniqueness:
+    """Whether there is one smallest factorization ``P1 X(K1,K2) P2``: true if both its indices and its factors are one.
+
+    Parameters
+    ----------
+    core : MinimalCore
+        The factorization that the verdict is about.
+    exchange : Exchange or None
+        The reason why K1 or K2 can be chosen in another way, if so.
+    two_mixes : TwoMixes or None
+        The reason why P1 or P2 can, for the same K1 and K2, if so.
+    """
+
+    core: MinimalCore
+    exchange: Exchange | None
+    two_mixes: TwoMixes | None
+
+    def __bool__(self) -> bool:
+        return self.exchange is None and self.two_mixes is None
+
+    def __repr__(self) -> str:
+        return f"Uniqueness({bool(self)}: {self.reason})"
+
+    @property
+    def reason(self) -> str:
+        """The verdict in words."""
+        reasons = []
+        if self.exchange is not None:
+            side, selected, other = self.exchange
+            reasons.append(f"{side} {other} is a multiple of the selected {side} {selected} and can take its place")
+        if self.two_mixes is not None:
+            reasons.append(f"{self.two_mixes.side} {self.two_mixes.position} is a mix of the selected ones in two ways")
+        return "; ".join(reasons) or "no selected row or column has a multiple, and all others are mixes in one way"
+
+
+def is_unique(X: Any, *, tol: float = 1e-6) -> Uniqueness:
+    """Tell whether X has only one co-separable factorization ``P1 X(K1,K2) P2`` of the smallest size.
+
+    The index sets are those of the extreme rays, so they are unique if and only if no other row or column is a multiple
+    of a selected one. The factors are unique, given the index sets, if and only if every row and every column is a mix
+    of the selected ones in one way; for that it is enough that the rank of X is the number of selected rows and of
+    selected columns (Pan and Ng, SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023, on uniqueness), which here is not
+    asked for but decided row by row and column by column.
+
+    Parameters
+    ----------
+    X : array-like or sparse of shape (m, n)
+    tol : float
+        As in `minimal_coseparable`.
+
+    Returns
+    -------
+    Uniqueness
+        True or false, the ``reason`` in words, and a second choice or a second mix as the proof of a no.
+
+    Examples
+    --------
+    >>> from cosep.theory import is_unique
+    >>> bool(is_unique([[1.0, 0.0, 1.0], [0.0, 1.0, 3.0]]))
+    True
+    >>> answer = is_unique([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]])
+    >>> bool(answer), answer.reason
+    (False, 'column 2 is a multiple of the selected column 0 and can take its place')
+    """
+    M = as_matrix(X)
+    core = minimal_coseparable(M, tol=tol)
+    sides = (("row", M.T, core.rows), ("column", M, core.cols))
+    exchanges = (_exchange(name, side, rays) for name, side, rays in sides)
+    mixes = (_two_mixes(name, side, rays) for name, side, rays in sides)
+    return Uniqueness(core, next(filter(None, exchanges), None), next(filter(None, mixes), None))
+
+
+def _exchange(name: str, M: LocalMatrix, rays: ExtremeRays) -> Exchange | None:
+    """Return the first column that is a multiple of a selected one."""
+    C, s = on_simplex(M)
+    live = np.flatnonzero(s > 0)
+    if not live.size:
+        return Exchange(name, 0, 1) if M.shape[1] > 1 else None
+    cols = np.searchsorted(live, rays.col_indices)
+    same = Points(columns(C, live), rays.tol).on_ray(cols)
+    same[cols, np.arange(len(cols))] = False
+    if not same.any():
+        return None
+    other, k = np.argwhere(same)[0]
+    return Exchange(name, int(rays.col_indices[k]), int(live[other]))
+
+
+def _two_mixes(name: str, M: LocalMatrix, rays: ExtremeRays) -> TwoMixes | None:
+    """Return the first column with a second mix."""
+    C, s = on_simplex(M)
+    A = C.take(cols=rays.col_indices)
+    norms = np.linalg.norm(A, axis=0)
+    norms[norms == 0] = 1.0
+    A /= norms
+    scales = norms * inverse(inverse(s[rays.col_indices]))
+    if np.linalg.matrix_rank(A, tol=rays.tol) == A.shape[1]:
+        return None
+    weights = rays.weights.astype(np.float64)
+    changes: dict[bytes, Array | None] = {}
+    for j in np.flatnonzero(np.diff(weights.indptr) > 1):
+        mix = weights[:, [j]].toarray()[:, 0]
+        v = mix * scales
+        key = np.flatnonzero(v).tobytes()
+        if key not in changes:
+            changes[key] = _unseen_change(A, np.flatnonzero(v), rays.tol)
+        z = changes[key]
+        if z is not None:
+            falling = z < 0
+            step = float((v[falling] / -z[falling]).min())
+            return TwoMixes(name, int(j), mix, np.maximum(v + step * z, 0.0) / scales)
+    return None
+
+
+def _unseen_change(A: Array, used: Indices, tol: float) -> Array | None:
+    """Return z with ``A z = 0``, nonnegative but for the used columns, and not zero; None if there is none.
+
+    Off the span of the used columns the others become points B, and z exists if and only if zero is in their hull
+    (Gordan): ``min ||B u||^2 + (1 - sum(u))^2`` over ``u >= 0`` is then zero, and otherwise ``d^2 / (1 + d^2)`` at the
+    sum ``1 / (1 + d^2)`` with d the distance of the hull.
+    """
+    others = np.setdiff1d(np.arange(A.shape[1]), used)
+    if not others.size:
+        return None
+    Q = np.linalg.qr(A[:, used])[0]
+    B = A[:, others] - Q @ (Q.T @ A[:, others])
+    u = np.zeros((1, len(others)))
+    orthant_active_set(B.T @ B + 1.0, np.ones((1, len(others))), u)
+    if not u.any() or np.linalg.norm(B @ u[0]) > tol * u.sum():
+        return None
+    z = np.zeros(A.shape[1])
+    z[others] = u[0]
+    z[used] = -np.linalg.lstsq(A[:, used], A[:, others] @ u[0], rcond=None)[0]
+    return z if (z < 0).any() else None
