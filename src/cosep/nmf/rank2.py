@@ -78,7 +78,8 @@ def rank2(X: Any, *, max_iter: int = 500, tol: float = 1e-6, callback: Callback 
 
 def _starts(M: LocalMatrix) -> Iterator[Array]:
     """Yield the two columns that SPA picks, and the nonnegative parts of the two leading singular vectors."""
-    for W in (M.take(cols=pursue(M, 2, spa_weights(M), tol=0.0)[0]), svd_start(M, min(2, *M.shape))[0]):
+    extremes = pursue(M, min(2, M.shape[1]), spa_weights(M), tol=0.0)[0]
+    for W in (M.take(cols=extremes), svd_start(M, min(2, *M.shape))[0]):
         yield np.pad(W, ((0, 0), (0, 2 - W.shape[1])))
 
 

@@ -266,9 +266,9 @@ def _bought(solution: SelfDictionary, p: Array) -> Indices:
 
 
 def largest_diagonals(solution: SelfDictionary, p: Array, r: int) -> Indices:
-    """Return the r columns with the largest ``Y(t,t)``."""
+    """Return the r columns with the largest ``Y(t,t)``; among those that agree to `DUST` the first."""
     bought = _bought(solution, p)
-    return bought[np.argsort(-solution.diagonal[bought], kind="stable")[:r]]
+    return bought[np.argsort(-np.round(solution.diagonal[bought] / DUST), kind="stable")[:r]]
 
 
 def spa_of_transpose(solution: SelfDictionary, p: Array, r: int) -> Indices:
