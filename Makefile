@@ -31,7 +31,7 @@ types: $(READY)  ## mypy, strict, on src and benchmarks
 	$(BIN)/mypy
 
 unit: $(READY)  ## pytest with doctests, warnings as errors and branch coverage
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term
 
 wheel: $(WHEEL)  ## build the wheel, install it without extras into an empty environment, use it there
 
