@@ -49,6 +49,7 @@ CHECKED = [
     *[GeneralizedSeparableNMF(n_rows=r, n_cols=c) for r, c in ((2, 0), (0, 2), (1, 2))],
     *[CUR(n_rows=2, n_cols=2, method=method, link=link) for method in METHODS for link in LINKS],
     CUR(n_rows=3, n_cols=2),
+    GeneralizedSeparableNMF(n_components=2, preselect=5),
 ]
 
 
@@ -603,6 +604,21 @@ def test_planted_rows_plus_columns_are_found_in_every_form_of_data(form, method)
         assert set(model.col_indices_) == set(truth.col_indices)
         assert (model.n_rows_, model.n_cols_) == (3, 4)
         assert model.score(form(X)) > 0.997
+
+
+@pytest.mark.parametrize("sizes", [{"n_components": 4}, {"n_rows": 2, "n_cols": 2}, {"n_rows": 3, "n_cols": 0}])
+def test_rows_plus_columns_are_chosen_among_preselected_ones(sizes):
+    base, _ = make_generalized(12, 10, 2, 2, 0)
+    rows, cols = np.arange(60) % 12, np.arange(50) % 10
+    X = base[rows][:, cols]
+    model = GeneralizedSeparableNMF(**sizes, preselect=(20, None)).fit(X)
+    allowed = preselect(X.T, 20).representatives
+    assert set(model.row_indices_ if model.row_indices_ is not None else ()) <= set(allowed)
+    assert model.n_rows_ + model.n_cols_ == sum(sizes.values())
+    with pytest.raises(ValueError, match=r"preselect=1 must be at least n_rows=2"):
+        GeneralizedSeparableNMF(n_rows=2, n_cols=2, preselect=(1, 5)).fit(X)
+    with pytest.raises(ValueError, match=r"preselect=\(1, 2, 3\) must be None, a whole number, or a pair"):
+        GeneralizedSeparableNMF(n_rows=2, n_cols=2, preselect=(1, 2, 3)).fit(X)
 
 
 def test_new_rows_are_explained_by_rows_after_their_own_columns():

@@ -156,6 +156,15 @@ def options_for(method: Callable[..., Selection], **wishes: Any) -> dict[str, An
     return options
 
 
+def check_preselect_pair(value: Any, n_rows: int, n_cols: int) -> tuple[int | None, int | None]:
+    """Return how many rows and columns to preselect, where so many are to be selected."""
+    pair = value if isinstance(value, (tuple, list)) else (value, value)
+    if len(pair) != 2:
+        msg = f"preselect={value!r} must be None, a whole number, or a pair of these for rows and columns."
+        raise ValueError(msg)
+    return check_preselect(pair[0], n_rows, "n_rows"), check_preselect(pair[1], n_cols, "n_cols")
+
+
 def check_preselect(value: Any, asked: int, asked_name: str) -> int | None:
     """Return how many candidates to preselect on a side that ``asked`` are to be selected from."""
     if value is None:

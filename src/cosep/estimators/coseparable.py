@@ -12,7 +12,7 @@ from cosep.estimators.base import (
     Method,
     biclusters,
     by_position,
-    check_preselect,
+    check_preselect_pair,
     frobenius_error,
     method_named,
     options_for,
@@ -158,7 +158,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
             random_state=self.random_state,
         )
         scaled = M if self.scaling is None else scale(M, self.scaling)[0]
-        select = preselected(method, *self._candidates())
+        select = preselected(method, *check_preselect_pair(self.preselect, self.n_rows, self.n_cols))
         chosen = select(scaled.values, self.n_rows, self.n_cols, **options)
         selection = refuse_no_selection(chosen, method, ("row_indices", "col_indices"))
         factors = mix(M, selection, max_iter=self.max_iter, tol=self.tol, callback=self.callback)
@@ -171,14 +171,6 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self.n_iter_ = len(factors.meta["objective"]) - 1
         self.reconstruction_err_ = frobenius_error(M, factors)
         return self
-
-    def _candidates(self) -> tuple[int | None, int | None]:
-        """Return how many rows and columns to preselect."""
-        pair = self.preselect if isinstance(self.preselect, (tuple, list)) else (self.preselect, self.preselect)
-        if len(pair) != 2:
-            msg = f"preselect={self.preselect!r} must be None, a whole number, or a pair of these for rows and columns."
-            raise ValueError(msg)
-        return check_preselect(pair[0], self.n_rows, "n_rows"), check_preselect(pair[1], self.n_cols, "n_cols")
 
     def complete(self, X: Any) -> NDArray[Any]:
         """Return full rows from their selected columns alone, ``X @ col_weights_``.

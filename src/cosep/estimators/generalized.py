@@ -5,13 +5,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.estimators.base import Factorizer, Method, frobenius_error, method_named, options_for
+from cosep.estimators.base import (
+    Factorizer,
+    Method,
+    check_preselect_pair,
+    frobenius_error,
+    method_named,
+    options_for,
+)
 from cosep.factorization import Callback, Selection
 from cosep.generalized import mix_generalized, row_weights
 from cosep.matrix.checks import check_callback, check_number, check_positive, check_random
 from cosep.matrix.local import LocalMatrix
 from cosep.select import EITHER_SELECTORS
 from cosep.select.gspa import check_split
+from cosep.select.preselected import preselected
 
 
 class GeneralizedSeparableNMF(Factorizer):
@@ -30,6 +38,9 @@ class GeneralizedSeparableNMF(Factorizer):
     method : {"gspa", "gsfgm"} or callable
         How to select: a function of this package by name, or any ``(X, r, n_rows=..., n_cols=...) -> Selection``, which
         gets these three as they were given.
+    preselect : int, pair of int or None
+        Select among so many rows and so many columns, which stand for clusters of the others; see `preselect`. Makes
+        large data small, and can lose the best ones. None, or more than there are, keeps all of a side.
     max_iter : int
         Alternations of the fit at the most.
     tol : float
@@ -38,7 +49,7 @@ class GeneralizedSeparableNMF(Factorizer):
         Handed to methods that draw random numbers. Those offered by name draw none.
     callback : callable, optional
         Called as ``callback(stage, step, most_steps, relative_error)`` while ``fit`` goes on; the stages are
-        "select" and "mix".
+        "preselect", "select" and "mix".
 
     Attributes
     ----------
@@ -86,6 +97,7 @@ class GeneralizedSeparableNMF(Factorizer):
         n_rows: int | None = None,
         n_cols: int | None = None,
         method: Method = "gspa",
+        preselect: int | tuple[int | None, int | None] | None = None,
         max_iter: int = 1000,
         tol: float = 1e-7,
         random_state: Any = None,
@@ -95,6 +107,7 @@ class GeneralizedSeparableNMF(Factorizer):
         self.n_rows = n_rows
         self.n_cols = n_cols
         self.method = method
+        self.preselect = preselect
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -119,7 +132,8 @@ class GeneralizedSeparableNMF(Factorizer):
         max_iter, tol = check_positive(self.max_iter), check_number(self.tol, "tol", 0.0)
         method = method_named(self.method, EITHER_SELECTORS)
         options = options_for(method, callback=self.callback, random_state=self.random_state)
-        selection = method(M.values, self.n_components, n_rows=self.n_rows, n_cols=self.n_cols, **options)
+        select = preselected(method, *check_preselect_pair(self.preselect, self.n_rows or 1, self.n_cols or 1))
+        selection = select(M.values, self.n_components, n_rows=self.n_rows, n_cols=self.n_cols, **options)
         if not isinstance(selection, Selection):
             msg = f"method={method!r} must return a Selection, got {selection!r}."
             raise ValueError(msg)

@@ -40,7 +40,8 @@ def preselected(
     Parameters
     ----------
     selector : callable
-        ``(X, n_rows, n_cols) -> Selection`` or ``(X, r) -> Selection``.
+        ``(X, n_rows, n_cols) -> Selection`` or ``(X, r) -> Selection``; for methods that split ``r`` between rows and
+        columns, both may be given by name instead.
     rows, cols : int or None
         How many rows and columns to preselect; None, or as many as there are, keeps all of a side as they are.
 
@@ -69,9 +70,9 @@ def preselected(
     if rows is None and cols is None:
         return selector
 
-    def select(X: Any, *sizes: int, **options: Any) -> Selection:
+    def select(X: Any, *sizes: int | None, **options: Any) -> Selection:
         M = as_matrix(X)
-        asked = _check_asked(M, sizes)
+        asked = _check_asked(M, sizes, options)
         words = ROWS, COLUMNS if len(sizes) == 2 else ONLY_COLUMNS
         by_rows = _shrink(M.T, rows, asked[0], options, words[0])
         by_cols = _shrink(M, cols, asked[1], options, words[1])
@@ -79,7 +80,8 @@ def preselected(
         for (*_, name), side in zip(words, (by_rows, by_cols), strict=True):
             if side.pool is not None:
                 options[name] = side.pool
-        chosen = selector(_block(M, by_rows, by_cols).values, *granted[-len(sizes) :], **options)
+        positional = sizes if sizes in ((), (None,)) else granted[-len(sizes) :]
+        chosen = selector(_block(M, by_rows, by_cols).values, *positional, **options)
         if not isinstance(chosen, Selection):
             msg = f"selector={selector!r} must return a Selection, got {chosen!r}."
             raise ValueError(msg)
@@ -95,8 +97,13 @@ def preselected(
     return select
 
 
-def _check_asked(M: LocalMatrix, sizes: tuple[int, ...]) -> tuple[int, int]:
+def _check_asked(M: LocalMatrix, sizes: tuple[int | None, ...], options: dict[str, Any]) -> tuple[int, int]:
     """Return how many rows, none where only columns are selected, and how many columns are asked for."""
+    if sizes in ((), (None,)) and {"n_rows", "n_cols"} & options.keys():
+        return (
+            check_count(options.get("n_rows") or 0, "n_rows", M.shape[0], "n_samples", least=0),
+            check_count(options.get("n_cols") or 0, "n_cols", M.shape[1], "n_features", least=0),
+        )
     if len(sizes) == 1:
         return 0, check_count(sizes[0], "r", M.shape[1], "n_features")
     if len(sizes) == 2:
