@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from inspect import signature
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,24 @@ class Model(BaseEstimator):
     selected_features_: NDArray[Any]
     # Whether X may have negative entries.
     _signed = False
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
+        """Choose what the model chooses, and fit its factors.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._fit(self._matrix(X, reset=True))
+        return self
+
+    def _fit(self, M: LocalMatrix) -> None:
+        raise NotImplementedError
 
     def _matrix(self, X: Any, *, reset: bool) -> LocalMatrix:
         """Check X and keep, or compare, the number and names of its features."""

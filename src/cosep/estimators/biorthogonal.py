@@ -1,13 +1,12 @@
 """BiorthogonalNMF: rows and columns clustered at once by two nearly orthogonal factors."""
 
-from typing import Any, Self
-
 import numpy as np
 from sklearn.base import BiclusterMixin
 
 from cosep.estimators.base import Model, biclusters
 from cosep.factorization import Callback
 from cosep.matrix.checks import check_pair
+from cosep.matrix.local import LocalMatrix
 from cosep.nmf.biorthogonal import biorthogonal
 
 
@@ -75,19 +74,8 @@ class BiorthogonalNMF(BiclusterMixin, Model):
         self.tol = tol
         self.callback = callback
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
-        """Cluster the rows and columns of X.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (m, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        M = self._matrix(X, reset=True)
+    def _fit(self, M: LocalMatrix) -> None:
+        """Cluster the rows and columns of X."""
         r = check_pair(self.n_components, "n_components", M.shape)
         factors = biorthogonal(M, r, max_iter=self.max_iter, tol=self.tol, callback=self.callback)
         self._store(factors)
@@ -95,4 +83,3 @@ class BiorthogonalNMF(BiclusterMixin, Model):
         self.core_ = np.asarray(factors.core)
         self.orthogonality_ = factors.meta["orthogonality"]
         self.rows_, self.columns_ = biclusters(factors)
-        return self

@@ -1,6 +1,6 @@
 """CoSeparableNMF: a matrix explained by a few of its rows and columns."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from cosep.estimators.base import (
 )
 from cosep.factorization import Callback
 from cosep.matrix.checks import check_callback, check_choice, check_count, check_random
+from cosep.matrix.local import LocalMatrix
 from cosep.mixing import mix
 from cosep.scaling import SCALINGS, scale
 from cosep.select import BOTH_SELECTORS
@@ -129,19 +130,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self.col_pool = col_pool
         self.callback = callback
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
-        """Select rows and columns of X and fit the factors.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (m, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        M = self._matrix(X, reset=True)
+    def _fit(self, M: LocalMatrix) -> None:
+        """Select rows and columns of X and fit the factors."""
         check_count(self.n_rows, "n_rows", M.shape[0], "n_samples")
         check_count(self.n_cols, "n_cols", M.shape[1], "n_features")
         if self.scaling is not None:
@@ -170,7 +160,6 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self.rows_, self.columns_ = biclusters(factors)
         self.n_iter_ = len(factors.meta["objective"]) - 1
         self.reconstruction_err_ = frobenius_error(M, factors)
-        return self
 
     def complete(self, X: Any) -> NDArray[Any]:
         """Return full rows from their selected columns alone, ``X @ col_weights_``.

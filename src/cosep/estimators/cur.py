@@ -1,7 +1,7 @@
 """CUR: a matrix of any sign explained by a few of its columns and rows."""
 
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,19 +91,8 @@ class CUR(Factorizer):
         self.link = link
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
-        """Select rows and columns of X and find what links them.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (m, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        M = self._matrix(X, reset=True)
+    def _fit(self, M: LocalMatrix) -> None:
+        """Select rows and columns of X and find what links them."""
         check_count(self.n_rows, "n_rows", M.shape[0], "n_samples")
         check_count(self.n_cols, "n_cols", M.shape[1], "n_features")
         check_choice(self.link, "link", LINKS)
@@ -118,7 +107,6 @@ class CUR(Factorizer):
         self.link_ = np.asarray(factors.core)
         self.n_cols_, self.n_rows_ = self.link_.shape
         self.reconstruction_err_ = frobenius_error(M, factors)
-        return self
 
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         exponent = int(np.frexp(np.abs(self.link_).max(initial=0.0))[1])

@@ -1,6 +1,6 @@
 """GeneralizedSeparableNMF: a matrix explained by a few of its rows plus a few of its columns."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,19 +113,8 @@ class GeneralizedSeparableNMF(Factorizer):
         self.random_state = random_state
         self.callback = callback
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
-        """Select rows and columns of X and fit their weights.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (m, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        M = self._matrix(X, reset=True)
+    def _fit(self, M: LocalMatrix) -> None:
+        """Select rows and columns of X and fit their weights."""
         check_split(M.shape, self.n_components, self.n_rows, self.n_cols, name="n_components")
         check_callback(self.callback)
         check_random(self.random_state)
@@ -144,7 +133,6 @@ class GeneralizedSeparableNMF(Factorizer):
         self.n_cols_ = len(self.components_) - self.n_rows_
         self.n_iter_ = max(1, len(factors.meta.get("objective", ())) - 1)
         self.reconstruction_err_ = frobenius_error(M, factors)
-        return self
 
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         parts = []

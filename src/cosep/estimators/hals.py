@@ -1,10 +1,9 @@
 """HALSNMF: a matrix explained by a few nonnegative components of no fixed origin."""
 
-from typing import Any, Self
-
 from cosep.estimators.base import Factorizer
 from cosep.factorization import Callback
 from cosep.matrix.checks import check_count
+from cosep.matrix.local import LocalMatrix
 from cosep.nmf.ahals import LARGER_SIDE, ahals
 
 
@@ -61,23 +60,11 @@ class HALSNMF(Factorizer):
         self.tol = tol
         self.callback = callback
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
-        """Find the components of X.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (m, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        M = self._matrix(X, reset=True)
+    def _fit(self, M: LocalMatrix) -> None:
+        """Find the components of X."""
         r = check_count(self.n_components, "n_components", max(M.shape), LARGER_SIDE)
         factors = ahals(M, r, max_iter=self.max_iter, tol=self.tol, callback=self.callback)
         self._store(factors)
         self._store_progress(M, factors)
         self.components_ = factors.col_factor
         self.n_components_ = len(self.components_)
-        return self

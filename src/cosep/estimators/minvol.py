@@ -1,6 +1,6 @@
 """MinVolNMF: rows explained as mixtures of the corners of a small simplex."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,19 +85,8 @@ class MinVolNMF(Factorizer):
         self.tol = tol
         self.callback = callback
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
-        """Find the corners that the rows of X are mixtures of.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (m, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        M = self._matrix(X, reset=True)
+    def _fit(self, M: LocalMatrix) -> None:
+        """Find the corners that the rows of X are mixtures of."""
         options = {name: value for name, value in self.get_params(deep=False).items() if name != "n_components"}
         r = check_count(self.n_components, "n_components", M.shape[0], "n_samples")
         factors = minvol(M.T, r, **options).T
@@ -105,7 +94,6 @@ class MinVolNMF(Factorizer):
         self._store_progress(M, factors)
         self.components_ = factors.col_factor
         self.n_components_ = len(self.components_)
-        return self
 
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         """Solve ``min ||M - U components_||_F`` over rows of U in the unit simplex."""

@@ -1,7 +1,7 @@
 """SeparableNMF: a matrix explained by a few of its columns, or of its rows."""
 
 import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,19 +98,8 @@ class SeparableNMF(Factorizer):
         self.random_state = random_state
         self.pool = pool
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
-        """Select columns or rows of X and find their mixing weights.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (m, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        M = self._matrix(X, reset=True)
+    def _fit(self, M: LocalMatrix) -> None:
+        """Select columns or rows of X and find their mixing weights."""
         by_columns = check_choice(self.axis, "axis", ("columns", "rows")) == "columns"
         side, limit_name = (M, "n_features") if by_columns else (M.T, "n_samples")
         check_count(self.n_components, "n_components", side.shape[1], limit_name)
@@ -130,7 +119,6 @@ class SeparableNMF(Factorizer):
         self.components_ = factors.col_factor
         self.n_components_ = len(self.components_)
         self.reconstruction_err_ = frobenius_error(M, factors)
-        return self
 
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         if self.col_indices_ is not None:

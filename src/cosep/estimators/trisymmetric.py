@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cosep.estimators.base import Factorizer, by_position, frobenius_error
 from cosep.factorization import Callback, Factorization, Selection, SelectionWarning
 from cosep.matrix.checks import check_count
+from cosep.matrix.local import LocalMatrix
 from cosep.mixing import factor_labels
 from cosep.nmf.trisymmetric import ANCHORS, trisymmetric
 from cosep.select.pool import Pool
@@ -87,19 +88,8 @@ class TriSymmetricNMF(Factorizer):
         self.tol = tol
         self.callback = callback
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
-        """Find the anchors and topics of X, and the topics of its rows.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (m, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        M = self._matrix(X, reset=True)
+    def _fit(self, M: LocalMatrix) -> None:
+        """Find the anchors and topics of X, and the topics of its rows."""
         r = check_count(self.n_components, "n_components", M.shape[1], "n_features")
         pool = by_position(self.pool, getattr(self, "feature_names_in_", None), "pool")
         with warnings.catch_warnings():
@@ -122,7 +112,6 @@ class TriSymmetricNMF(Factorizer):
         self._store(factors, replace(chosen, row_indices=None, history=tuple(found.meta["objective"])))
         self.n_iter_ = cast("int", chosen.n_iter)
         self.reconstruction_err_ = frobenius_error(M, factors)
-        return self
 
 
 def _shares(part: NDArray[Any], axis: int | None = None) -> NDArray[Any]:
