@@ -25,9 +25,10 @@ def prose(page):
 
 
 def anchors(page):
-    """Return the names that the headings of a page can be linked by."""
+    """Return the names that the headings of a page can be linked by; the second of a name ends in -1."""
     headings = re.findall(r"^#+ (.+)$", FENCED.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    names = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+    return {f"{name}-{before}" if (before := names[:k].count(name)) else name for k, name in enumerate(names)}
 
 
 def factorizations():
