@@ -54,10 +54,12 @@ def bars(rows: list[Row]) -> list[Bar]:
     texts = [row for row in done if row["set"] in DOCUMENTS]
     nmf = total(texts, "nmf_s")
     over = f"over {len(texts)} document sets, as a multiple of NMF's"
-    margins = [(row["approximation_pct"] - row["printed_pct"], row["set"]) for row in done if "printed_pct" in row]
+    # In the two digits that are printed.
+    printed = [row for row in done if "printed_pct" in row]
+    margins = [(round(round(row["approximation_pct"], 2) - row["printed_pct"], 2), row["set"]) for row in printed]
     least, where = min(margins, default=(None, "none"))
     return [
         Bar(f"seconds of the selection {over}", total(texts, "selection_s") / nmf if texts else None, 1.0),
         Bar(f"seconds of the fit {over}", total(texts, "fit_s") / nmf if texts else None, 2.0),
-        Bar(f"points of approximation above the printed, the least ({where})", least, 0.0, at_least=True),
+        Bar(f"points above the printed approximation, the least ({where})", least, 0.0, at_least=True),
     ]

@@ -39,8 +39,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     n_rows, n_cols : int
         How many rows and columns to select.
     method : {"cosfgm", "spa", "snpa", "xray", "fgm", "greedy", "cur"} or callable
-        How to select: `cosfgm` or `cur`, a selector of columns on each side on its own ("spa" is the SPA+ of the
-        paper), or any ``(X, n_rows, n_cols) -> Selection``.
+        How to select: `cosfgm` or `cur`, a selector of columns on each side on its own ("spa" is SPA+;
+        the paper runs it un-normalised on documents, ``both_sides(partial(spa, normalize=False))``), or any ``(X, n_rows, n_cols) -> Selection``.
     scaling : {"rows", "columns", "degree", "sinkhorn"} or None
         Select on the matrix scaled by this rule. The factors are always those of X itself.
     preselect : int, pair of int or None
