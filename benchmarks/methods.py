@@ -114,8 +114,8 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
             seconds, fit = clock(partial(call, task))
             ours = 100 * relative_approximation(task.X, fit)
             printed = PRINTED.get(name, {}).get(method.split(" from ")[0])
-            difference = {} if printed is None else {"printed": printed, "difference": ours - printed}
-            yield {"set": name, "method": method, "ours": ours, **difference, "s": seconds, "split": split(fit)}
+            difference = {} if printed is None else {"printed_pct": printed, "difference_pct": ours - printed}
+            yield {"set": name, "method": method, "ours_pct": ours, **difference, "s": seconds, "split": split(fit)}
 
 
 def split(fit: Factorization) -> str:
@@ -130,9 +130,9 @@ def bars(rows: list[Row]) -> list[Bar]:
     """Hold the distance from the printed figures against 1.5 points; of the two starts of GS-FGM the closer counts."""
     apart: dict[tuple[str, str], float] = {}
     for row in rows:
-        if "difference" in row:
+        if "difference_pct" in row:
             key = row["set"], row["method"].split(" from ")[0]
-            apart[key] = min(apart.get(key, np.inf), abs(row["difference"]))
+            apart[key] = min(apart.get(key, np.inf), abs(row["difference_pct"]))
     names = dict.fromkeys(method for _, method in apart) or ["SPAC", "SPAR", "GSPA", "GS-FGM", "A-HALS", "MV-NMF"]
     return [
         Bar(
