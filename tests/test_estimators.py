@@ -250,6 +250,34 @@ def test_pools_are_given_by_position_or_by_name(planted):
         SeparableNMF(n_components=4, pool=Pool(include=["tea"])).fit(frame)
 
 
+def test_every_model_that_selects_says_how_much_its_selection_explains():
+    X, _ = make_coseparable(40, 30, 4, 4, random_state=3)
+    model = CoSeparableNMF(n_rows=4, n_cols=4).fit(X)
+    assert (model.row_fidelity_, model.col_fidelity_, model.core_fidelity_) == pytest.approx((1, 1, 1), abs=1e-6)
+    assert not model.core_diagnosis_.permuted_diagonal
+    columns, rows = (SeparableNMF(n_components=4, axis=axis).fit(X) for axis in ("columns", "rows"))
+    assert (columns.row_fidelity_, columns.core_fidelity_) == (None, None)
+    assert columns.col_fidelity_ == pytest.approx(columns.score(X))
+    assert rows.row_fidelity_ == pytest.approx(rows.score(X))
+
+
+def test_a_diagonal_core_that_hides_a_poor_selection_is_warned_about():
+    # Two blocks; the selected rows and columns meet in one entry each and have little of their blocks.
+    block = np.ones((6, 6))
+    block[0, 1:] = block[1:, 0] = 0.05
+    X = np.kron(np.eye(2), block)
+    chosen = Selection([0, 6], [0, 6])
+    with pytest.warns(SelectionWarning, match=r"permuted diagonal .* plain NMF, .* explain .*%.* rows themselves"):
+        model = CoSeparableNMF(n_rows=2, n_cols=2, method=lambda *_sizes: chosen).fit(X)
+    assert model.core_diagnosis_.permuted_diagonal
+
+
+def test_a_diagonal_matrix_has_a_diagonal_core_and_no_warning():
+    model = CoSeparableNMF(n_rows=3, n_cols=3).fit(np.diag([3.0, 2.0, 1.0]))
+    assert model.core_diagnosis_.permuted_diagonal
+    assert model.core_fidelity_ == pytest.approx(1.0)
+
+
 def test_progress_is_reported_from_both_stages(planted):
     calls = []
     CoSeparableNMF(n_rows=4, n_cols=4, callback=lambda *call: calls.append(call)).fit(planted[0])

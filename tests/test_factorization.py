@@ -8,7 +8,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cosep import Factorization, Scaling, Selection
+from cosep import Factorization, Scaling, Selection, make_coseparable, mix
 from cosep.factorization import _ARRAYS, _STORED, _flatten
 
 RANDOM = np.random.default_rng(1)
@@ -209,3 +209,67 @@ def test_components_may_carry_their_scale_on_either_side(factor):
     fit = Factorization(left * scales, None, right * (factor / scales)[:, None])
     expected = np.linalg.norm(data - left @ right) / np.linalg.norm(data)
     assert fit.relative_error(data * factor) == pytest.approx(expected)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Fidelity, and what to know about a core
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, scipy.sparse.csr_array, scipy.sparse.csc_array])
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+def test_fidelities_are_what_the_weights_explain(form, scale):
+    X = np.random.default_rng(4).poisson(1.5, size=(30, 20)).astype(float)
+    rows, cols = [3, 8, 1, 20], [4, 0, 11]
+    fit = mix(form(scale * X), Selection(rows, cols))
+    U, V = fit.row_weights, fit.col_weights
+    explained = (U @ X[rows], X[:, cols] @ V, U @ X[np.ix_(rows, cols)] @ V)
+    expected = [1 - np.linalg.norm(X - part) / np.linalg.norm(X) for part in explained]
+    np.testing.assert_allclose(fit.fidelity(form(scale * X)), expected, rtol=1e-8)
+    # Each is the best of its kind: another choice of weights explains less.
+    assert expected[0] >= 1 - np.linalg.norm(X - 0.9 * explained[0]) / np.linalg.norm(X)
+    transposed = fit.T.fidelity(form(scale * X).T)
+    np.testing.assert_allclose(transposed, [expected[1], expected[0], expected[2]], rtol=1e-8)
+
+
+def test_one_side_has_one_fidelity():
+    X = np.random.default_rng(5).uniform(size=(9, 8))
+    columns, rows = mix(X, Selection(None, [1, 2])), mix(X, Selection([1, 2], None))
+    assert columns.fidelity(X) == (None, pytest.approx(1 - columns.relative_error(X)), None)
+    assert rows.fidelity(X) == (pytest.approx(1 - rows.relative_error(X)), None, None)
+
+
+def test_a_planted_selection_explains_everything_on_its_own():
+    X, truth = make_coseparable(40, 30, 4, 4, random_state=3)
+    np.testing.assert_allclose(mix(X, truth).fidelity(X), 1.0, atol=1e-6)
+
+
+def test_fidelity_needs_weights_and_a_matrix_of_the_same_shape():
+    X = np.ones((3, 2))
+    with pytest.raises(ValueError, match=r"fidelity needs a selection and its weights; make .* cosep.mix"):
+        Factorization(np.ones((3, 1)), None, np.ones((1, 2))).fidelity(X)
+    with pytest.raises(ValueError, match=r"X has shape \(2, 3\), but the factors stand for .* \(3, 2\)"):
+        mix(X, Selection([0], [0])).fidelity(X.T)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize(
+    ("core", "expected"),
+    [
+        ([[0, 2, 0], [0, 0, 1], [5, 0, 0]], (3, 0, 0, 1.0, True)),
+        ([[1, 0], [0, 0]], (1, 1, 1, np.inf, False)),
+        ([[1, 1], [1, 1]], (4, 0, 0, np.inf, False)),
+        ([[3]], (1, 0, 0, 1.0, False)),
+        ([[1, 0, 0], [0, 1, 0]], (2, 0, 1, 1.0, False)),
+    ],
+)
+def test_a_core_is_diagnosed(core, expected, scale):
+    core = scale * np.array(core, dtype=float)
+    facts = Factorization(np.ones((4, len(core))), core, np.ones((core.shape[1], 5))).diagnose_core()
+    assert facts[:3] == expected[:3]
+    assert facts.condition == pytest.approx(expected[3])
+    assert facts.permuted_diagonal is expected[4]
+
+
+def test_without_a_core_there_is_nothing_to_diagnose():
+    with pytest.raises(ValueError, match=r"there is no core to diagnose"):
+        Factorization(np.ones((3, 1)), None, np.ones((1, 2))).diagnose_core()

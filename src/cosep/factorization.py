@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -102,6 +102,34 @@ class Scaling:
                 msg = f"{side} of a scaling must be a list of positive, finite factors, got {getattr(self, side)!r}."
                 raise ValueError(msg)
             object.__setattr__(self, side, factors)
+
+
+class Fidelity(NamedTuple):
+    """How much of a matrix is explained by what was selected, before anything is refitted; 1 is all of it.
+
+    ``rows``: ``1 - min ||X - U X(rows,:)|| / ||X||`` over ``U >= 0``; ``cols``: ``1 - min ||X - X(:,cols) V|| / ||X||``
+    over ``V >= 0``; ``core``: ``1 - ||X - U X(rows,cols) V|| / ||X||`` with those two. All three are 1 together exactly
+    if X is co-separable with this selection. A side that is not selected has None.
+    """
+
+    rows: float | None
+    cols: float | None
+    core: float | None
+
+
+class CoreDiagnosis(NamedTuple):
+    """What to know about a core before trusting it.
+
+    ``condition`` is that of the core with its rows and columns divided by their norms, infinite if it is singular. A
+    ``permuted_diagonal`` core, one nonzero in each row and column, ties every selected row to one selected column:
+    refitted factors are then those of plain NMF, whatever was selected.
+    """
+
+    nonzeros: int
+    zero_rows: int
+    zero_cols: int
+    condition: float
+    permuted_diagonal: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,6 +262,53 @@ class Factorization:
         if squared < CANCELLATION * total:
             squared = _blockwise_squared_error(M, W, H)
         return float(np.sqrt(squared / total))
+
+    def fidelity(self, X: Any) -> Fidelity:
+        """Return how much of X the selected rows, columns and core explain by their weights, in O(nnz r).
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m, n)
+            The matrix that the rows and columns were selected from.
+        """
+        M = as_matrix(X)
+        if M.shape != self.shape:
+            msg = f"X has shape {M.shape}, but the factors stand for a matrix of shape {self.shape}."
+            raise ValueError(msg)
+        U, V = self.row_weights, self.col_weights
+        if self.selection is None or (U is None and V is None):
+            msg = "fidelity needs a selection and its weights; make the factorization with cosep.mix."
+            raise ValueError(msg)
+        data = LocalMatrix(M.values)
+        chosen_rows, chosen_cols = self.selection.row_indices, self.selection.col_indices
+        rows = cols = core = None
+        if U is not None:
+            rows = 1.0 - Factorization(U, None, data.take(rows=chosen_rows)).relative_error(data)
+        if V is not None:
+            cols = 1.0 - Factorization(data.take(cols=chosen_cols), None, V).relative_error(data)
+        if U is not None and V is not None:
+            core = 1.0 - Factorization(U, data.take(chosen_rows, chosen_cols), V).relative_error(data)
+        return Fidelity(rows, cols, core)
+
+    def diagnose_core(self) -> CoreDiagnosis:
+        """Say how full and how well conditioned the core is, and whether it is a permuted diagonal matrix."""
+        if self.core is None:
+            msg = "there is no core to diagnose: the selection has one side only, or none."
+            raise ValueError(msg)
+        core = _mantissa(self.core)[0]
+        filled = core != 0
+        of_rows, of_cols = filled.sum(axis=1), filled.sum(axis=0)
+        for axis in (0, 1):
+            norms = np.linalg.norm(core, axis=axis, keepdims=True)
+            core = core / np.where(norms > 0, norms, 1.0)
+        values = np.linalg.svd(core, compute_uv=False)
+        return CoreDiagnosis(
+            nonzeros=int(filled.sum()),
+            zero_rows=int((of_rows == 0).sum()),
+            zero_cols=int((of_cols == 0).sum()),
+            condition=float(values[0] / values[-1]) if values[-1] > CANCELLATION**2 * values[0] else np.inf,
+            permuted_diagonal=bool(len(of_rows) == len(of_cols) > 1 and (of_rows == 1).all() and (of_cols == 1).all()),
+        )
 
     def _thin(self) -> tuple[Array, Array, int]:
         """Return W, H and e with ``W @ H * 2**e`` the reconstruction, and entries of about one in W and H."""

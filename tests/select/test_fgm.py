@@ -6,8 +6,9 @@ from importlib import import_module
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.exceptions import ConvergenceWarning
 
-from cosep import Pool, SelectionWarning, fgm, make_coseparable
+from cosep import Pool, fgm, make_coseparable
 from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import LocalMatrix
 from cosep.select.fgm import SOLVERS, choose, distinct_rays
@@ -131,7 +132,7 @@ def test_a_sparse_matrix_and_its_dense_twin_give_the_same_answer():
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_solve_that_ends_early_says_what_it_reached_and_why(solver):
     with pytest.warns(
-        SelectionWarning, match=r"relative duality gap of \d.* only: max_iter was reached. Raise max_iter"
+        ConvergenceWarning, match=r"relative duality gap of \d.* only: max_iter was reached. Raise max_iter"
     ):
         chosen = fgm(RANDOM.uniform(size=(10, 20)), 4, solver=solver, max_iter=1, tol=1e-6)
     assert chosen.gap > 1e-6

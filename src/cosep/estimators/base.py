@@ -64,6 +64,10 @@ class Model(BaseEstimator):
         if hasattr(self, "feature_names_in_") and selection.col_indices is not None:
             self.selected_features_ = self.feature_names_in_[selection.col_indices]
 
+    def _store_fidelity(self, M: LocalMatrix, factorization: Factorization) -> None:
+        """Set how much of the data the selected rows, columns and core explain before anything is refitted."""
+        self.row_fidelity_, self.col_fidelity_, self.core_fidelity_ = factorization.fidelity(M)
+
     def _store_progress(self, M: LocalMatrix, factorization: Factorization) -> None:
         """Set how a factorization that chooses nothing went, and how well it explains the data."""
         self.history_ = tuple(factorization.meta["objective"])

@@ -1,5 +1,6 @@
 """CoSeparableNMF: a matrix explained by a few of its rows and columns."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from cosep.estimators.base import (
     product,
     refuse_no_selection,
 )
-from cosep.factorization import Callback
+from cosep.factorization import Callback, Fidelity, SelectionWarning
 from cosep.matrix.checks import check_callback, check_choice, check_count, check_random
 from cosep.matrix.local import LocalMatrix
 from cosep.mixing import mix
@@ -27,6 +28,9 @@ from cosep.scaling import SCALINGS, scale
 from cosep.select import BOTH_SELECTORS
 from cosep.select.pool import Pool
 from cosep.select.preselected import preselected
+
+# A core that explains less than this share of what the refitted factors explain is worth a warning.
+UNFAITHFUL = 0.8
 
 
 class CoSeparableNMF(BiclusterMixin, Factorizer):
@@ -39,8 +43,9 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     n_rows, n_cols : int
         How many rows and columns to select.
     method : {"cosfgm", "spa", "snpa", "xray", "fgm", "greedy", "cur"} or callable
-        How to select: `cosfgm` or `cur`, a selector of columns on each side on its own ("spa" is SPA+;
-        the paper runs it un-normalised on documents, ``both_sides(partial(spa, normalize=False))``), or any ``(X, n_rows, n_cols) -> Selection``.
+        How to select: `cosfgm` or `cur`, a selector of columns on each side on its own ("spa" is SPA+; the
+        paper runs it un-normalised on documents, ``both_sides(partial(spa, normalize=False))``), or any
+        ``(X, n_rows, n_cols) -> Selection``.
     scaling : {"rows", "columns", "degree", "sinkhorn"} or None
         Select on the matrix scaled by this rule. The factors are always those of X itself.
     preselect : int, pair of int or None
@@ -83,6 +88,12 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         most through the core.
     reconstruction_err_ : float
         Frobenius norm of the difference between X and the product of the factors.
+    row_fidelity_, col_fidelity_, core_fidelity_ : float
+        How much of X the selected rows explain by ``row_weights_``, the selected columns by ``col_weights_``, and the
+        core by both, 1 being all of it. `score` can be far higher: refitted factors need not stay with what was
+        selected.
+    core_diagnosis_ : CoreDiagnosis
+        Nonzeros, zero rows and columns, and condition of the core; whether it is a permuted diagonal matrix.
     n_iter_ : int
         Alternations of the fit.
     gap_ : float or None
@@ -153,6 +164,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         selection = refuse_no_selection(chosen, method, ("row_indices", "col_indices"))
         factors = mix(M, selection, max_iter=self.max_iter, tol=self.tol, callback=self.callback)
         self._store(factors, selection)
+        self._store_fidelity(M, factors)
+        self.core_diagnosis_ = factors.diagnose_core()
         self.core_ = np.asarray(factors.core)
         self.n_rows_, self.n_cols_ = self.core_.shape
         self.components_ = self.core_ @ factors.col_factor
@@ -160,6 +173,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self.rows_, self.columns_ = biclusters(factors)
         self.n_iter_ = len(factors.meta["objective"]) - 1
         self.reconstruction_err_ = frobenius_error(M, factors)
+        if self.core_diagnosis_.permuted_diagonal:
+            _warn_if_unfaithful(1.0 - factors.relative_error(M), factors.fidelity(M))
 
     def complete(self, X: Any) -> NDArray[Any]:
         """Return full rows from their selected columns alone, ``X @ col_weights_``.
@@ -182,3 +197,17 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
                 raise ValueError(msg)
             X = X[list(self.selected_features_)]
         return product(X, self.col_weights_, "selected columns")
+
+
+def _warn_if_unfaithful(approximation: float, fidelity: Fidelity) -> None:
+    """Say so where the refitted factors hide that what was selected explains little."""
+    rows, cols, core = (0.0 if part is None else part for part in fidelity)
+    if core < UNFAITHFUL * approximation:
+        warnings.warn(
+            "The core is a permuted diagonal matrix: each selected row meets one selected column. The refitted factors "
+            f"are then those of plain NMF, whatever was selected: they explain {approximation:.1%} of X, the selected "
+            f"rows themselves {rows:.1%}, the columns {cols:.1%}, the core {core:.1%}. Read row_weights_ and "
+            "col_weights_, or try method='greedy'.",
+            SelectionWarning,
+            stacklevel=4,
+        )

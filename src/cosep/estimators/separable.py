@@ -64,6 +64,9 @@ class SeparableNMF(Factorizer):
         The component with the largest share; -1 for an all-zero row or column.
     reconstruction_err_ : float
         Frobenius norm of the difference between X and the product of the factors.
+    col_fidelity_, row_fidelity_ : float or None
+        How much of X the selected columns or rows explain, 1 being all of it; None for the other side, and for
+        ``core_fidelity_``, which only a selection of both has.
     gap_ : float or None
         Relative duality gap of the selection, where the method has one.
     history_ : tuple
@@ -116,6 +119,7 @@ class SeparableNMF(Factorizer):
         selection = chosen if by_columns else chosen.T
         factors = mix(M, selection)
         self._store(factors, selection)
+        self._store_fidelity(M, factors)
         self.components_ = factors.col_factor
         self.n_components_ = len(self.components_)
         self.reconstruction_err_ = frobenius_error(M, factors)

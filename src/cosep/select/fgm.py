@@ -13,8 +13,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
-from cosep.factorization import Callback, Selection, SelectionWarning
+from cosep.factorization import Callback, Selection
 from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_count, check_number, check_positive
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.select.fastgradient import solve_fast_gradient
@@ -194,7 +195,7 @@ def warn_if_unproven(gap: float, ended: str) -> None:
         warnings.warn(
             f"The convex model was solved to a relative duality gap of {gap:.1e} only: {why}. "
             "Raise max_iter or tol; with solver='newton' few problems end like this.",
-            SelectionWarning,
+            ConvergenceWarning,
             stacklevel=3,
         )
 
