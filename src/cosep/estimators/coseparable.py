@@ -149,7 +149,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         check_callback(self.callback)
         check_random(self.random_state)
         names = getattr(self, "feature_names_in_", None)
-        method = method_named(self.method, BOTH_SELECTORS)
+        method = method_named(self.method, BOTH_SELECTORS, "X", "n_rows", "n_cols")
         options = options_for(
             method,
             row_pool=by_position(self.row_pool, None, "row_pool"),

@@ -117,7 +117,7 @@ class GeneralizedSeparableNMF(Factorizer):
         check_callback(self.callback)
         check_random(self.random_state)
         max_iter, tol = check_positive(self.max_iter), check_number(self.tol, "tol", 0.0)
-        method = method_named(self.method, EITHER_SELECTORS)
+        method = method_named(self.method, EITHER_SELECTORS, "X", "r", keywords=("n_rows", "n_cols"))
         options = options_for(method, callback=self.callback, random_state=self.random_state)
         selection = method(M.values, self.n_components, n_rows=self.n_rows, n_cols=self.n_cols, **options)
         if not isinstance(selection, Selection):
