@@ -25,11 +25,13 @@ from cosep import (
     SelectionWarning,
     SeparableNMF,
     TriSymmetricNMF,
+    both_sides,
     clustering_accuracy,
     cosfgm,
     make_coseparable,
     mix,
     preselect,
+    spa,
 )
 from cosep.linking import LINKS
 from cosep.scaling import scale
@@ -278,6 +280,26 @@ def test_a_diagonal_matrix_has_a_diagonal_core_and_no_warning():
     assert model.core_fidelity_ == pytest.approx(1.0)
 
 
+def test_data_beyond_what_floats_can_hold_is_refused_with_the_way_out():
+    X = make_coseparable(12, 10, 3, 3, random_state=0)[0]
+    X /= X.max()
+    for model, factor, message in (
+        (TriSymmetricNMF(3), 1e308, "divide X by a constant"),
+        (CUR(3, 3), 1e-310, "multiply X by a constant"),
+    ):
+        with pytest.raises(ValueError, match=f"X is .*; {message}"):
+            model.fit(X * factor)
+
+
+def test_a_data_frame_of_sparse_columns_is_fitted_like_its_matrix():
+    X = make_coseparable(12, 10, 3, 3, random_state=0)[0]
+    names = [f"gene {j}" for j in range(10)]
+    frame = pd.DataFrame.sparse.from_spmatrix(scipy.sparse.csr_matrix(X), columns=names)
+    model, plain = CoSeparableNMF(n_rows=3, n_cols=3).fit(frame), CoSeparableNMF(n_rows=3, n_cols=3).fit(X)
+    np.testing.assert_array_equal(model.col_indices_, plain.col_indices_)
+    assert list(model.selected_features_) == [names[j] for j in plain.col_indices_]
+
+
 def test_progress_is_reported_from_both_stages(planted):
     calls = []
     CoSeparableNMF(n_rows=4, n_cols=4, callback=lambda *call: calls.append(call)).fit(planted[0])
@@ -380,7 +402,8 @@ def test_extreme_scales_are_fitted_alike(planted, scale):
         ({"col_pool": [1]}, r"col_pool=\[1\] must be a cosep.Pool"),
         ({"callback": 5}, r"callback=5 must be a function"),
         ({"random_state": "abc"}, r"random_state='abc' must be None, a whole number"),
-        ({"method": max}, r"method=<built-in function max> must be a function of X"),
+        ({"method": max}, r"method=<built-in function max> must be a function \(X, n_rows, n_cols\) -> Selection"),
+        ({"method": spa}, r"must be a function \(X, n_rows, n_cols\) -> Selection .* or a name: 'cosfgm'"),
         ({"method": lambda _X, _r, _c: None}, r"must return a Selection with row_indices and col_indices"),
     ],
 )
@@ -396,6 +419,7 @@ def test_wrong_parameters_are_refused_by_name(planted, params, message):
         ({"n_components": 61, "axis": "rows"}, r"n_components=61 must be at most n_samples=60"),
         ({"axis": "both"}, r"axis='both' must be one of 'columns', 'rows'"),
         ({"method": "cosfgm"}, r"method='cosfgm' must be one of 'spa', 'snpa', 'xray', 'fgm', 'greedy'"),
+        ({"method": both_sides(spa)}, r"must be a function \(X, r\) -> Selection .*'n_cols'"),
         ({"preselect": 3}, r"preselect=3 must be at least n_components=4; preselect more, or select fewer"),
         ({"preselect": (10, 10)}, r"preselect=\(10, 10\) must be a whole number of at least 1"),
     ],
@@ -689,6 +713,7 @@ def test_extreme_scales_are_fitted_alike_by_every_model(planted, scale, model):
         ({"n_components": 2.0}, r"n_components=2.0 must be a whole number"),
         ({"n_components": 4, "method": "spa"}, r"method='spa' must be one of 'gspa', 'gsfgm'"),
         ({"n_components": 4, "method": lambda _X, _r, **_sizes: None}, r"must return a Selection"),
+        ({"n_components": 4, "method": spa}, r"must be a function \(X, r, n_rows=..., n_cols=...\) -> Selection"),
         ({"n_components": 4, "max_iter": 0}, r"max_iter=0 must be a whole number"),
         ({"n_components": 4, "tol": np.nan}, r"tol=nan must be a finite number"),
         ({"n_components": 4, "callback": 5}, r"callback=5 must be a function"),
@@ -706,6 +731,7 @@ def test_wrong_parameters_of_the_generalized_model_are_refused_by_name(planted, 
         ({"n_rows": 61}, r"n_rows=61 must be at most n_samples=60"),
         ({"n_cols": 0}, r"n_cols=0 must be a whole number of at least 1"),
         ({"method": "spa"}, r"method='spa' must be one of 'leverage', 'deim', 'cross'"),
+        ({"method": spa}, r"must be a function \(X, n_rows, n_cols\) -> Selection .*'leverage', 'deim', 'cross'"),
         ({"n_rows": 3, "method": "cross"}, r"as many rows as columns, got n_rows=3 and n_cols=4"),
         ({"link": "best"}, r"link='best' must be one of 'optimal', 'skeleton'"),
         ({"random_state": -1}, r"random_state=-1 must be None"),

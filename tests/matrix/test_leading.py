@@ -51,6 +51,12 @@ def test_triplets_are_those_of_the_dense_decomposition(case, k, form):
     assert_leading(X, k, *leading_triplets(as_matrix(form(X)), k))
 
 
+@pytest.mark.parametrize("k", [150, 169, 170])
+def test_nearly_all_triplets_can_be_asked_for(k):
+    X = LARGE["full rank"]
+    assert_leading(X, k, *leading_triplets(as_matrix(X), k))
+
+
 @pytest.mark.parametrize("case", LARGE)
 def test_the_same_call_gives_the_same_vectors_to_the_last_bit(case):
     first, second = (leading_triplets(as_matrix(LARGE[case]), 2) for _ in range(2))

@@ -77,7 +77,7 @@ def test_no_exchange_of_a_row_or_column_raises_the_volume_by_much_and_volumes_gr
     assert (np.diff(chosen.history) >= -1e-9).all()
 
 
-@pytest.mark.parametrize("shape", [(40, 25), (25, 40)])
+@pytest.mark.parametrize("shape", [(40, 25), (25, 40), (260, 170)])
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
 def test_iterated_and_direct_singular_vectors_agree(monkeypatch, shape, form):
     M = as_matrix(form(RANDOM.normal(size=shape)), signed=True)
@@ -85,6 +85,14 @@ def test_iterated_and_direct_singular_vectors_agree(monkeypatch, shape, form):
     monkeypatch.setattr(module, "SHORT_SIDE", 10)
     for ours, expected in zip(leading(M, 4), direct, strict=True):
         np.testing.assert_allclose(np.abs(ours.T @ expected), np.eye(4), atol=1e-8)
+
+
+def test_equal_singular_values_give_the_same_vectors_every_time(monkeypatch):
+    # ARPACK draws random numbers on such matrices.
+    monkeypatch.setattr(module, "SHORT_SIDE", 10)
+    M = as_matrix(np.kron(np.eye(3), np.ones((80, 60))))
+    for first, second in zip(leading(M, 5), leading(M, 5), strict=True):
+        np.testing.assert_array_equal(first, second)
 
 
 def test_numbers_of_rows_and_columns_must_agree_for_a_cross():

@@ -132,7 +132,7 @@ def test_a_sparse_matrix_and_its_dense_twin_give_the_same_answer():
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_solve_that_ends_early_says_what_it_reached_and_why(solver):
     with pytest.warns(
-        ConvergenceWarning, match=r"relative duality gap of \d.* only: max_iter was reached. Raise max_iter"
+        ConvergenceWarning, match=r"relative duality gap of \d.* only: its iterations were used up. Raise max_iter"
     ):
         chosen = fgm(RANDOM.uniform(size=(10, 20)), 4, solver=solver, max_iter=1, tol=1e-6)
     assert chosen.gap > 1e-6

@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from cosep import Pool, Selection, SelectionWarning, make_coseparable, mix, preselect, preselected, spa
+from cosep import (
+    Pool,
+    Selection,
+    SelectionWarning,
+    both_sides,
+    gspa,
+    make_coseparable,
+    mix,
+    preselect,
+    preselected,
+    spa,
+)
 from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS
 
 RANDOM = np.random.default_rng(21)
@@ -153,3 +164,28 @@ def test_a_selector_of_ones_own_sees_the_block():
 def test_wrong_arguments_are_refused_by_name(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_sizes_may_be_given_by_name_and_shrink_with_what_is_left():
+    by_name = preselected(both_sides(spa), rows=20, cols=20)(X, n_rows=4, n_cols=4)
+    by_position = preselected(both_sides(spa), rows=20, cols=20)(X, 4, 4)
+    np.testing.assert_array_equal(by_name.row_indices, by_position.row_indices)
+    np.testing.assert_array_equal(
+        preselected(spa, cols=8)(X, r=3).col_indices, preselected(spa, cols=8)(X, 3).col_indices
+    )
+    with pytest.warns(SelectionWarning, match=r"Only 1 of the 3 (rows|columns)"):
+        chosen = preselected(both_sides(spa), rows=5, cols=5)(np.ones((8, 9)), n_rows=3, n_cols=3)
+    assert (chosen.row_indices.tolist(), chosen.col_indices.tolist()) == ([0], [0])
+
+
+def test_a_total_is_split_between_both_sides():
+    Z = np.random.default_rng(0).random((40, 30))
+    chosen = preselected(gspa, rows=8, cols=8)(Z, 6)
+    assert len(chosen.row_indices) + len(chosen.col_indices) == 6
+    assert set(chosen.row_indices) <= set(preselect(Z.T, 8).representatives)
+
+
+def test_a_selector_without_a_callback_is_preselected_for_with_progress():
+    stages = []
+    preselected(gspa, rows=8, cols=8)(X, 3, callback=lambda *call: stages.append(call[0]))
+    assert set(stages) == {"preselect"}

@@ -146,9 +146,22 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return tags
 
 
-def method_named(method: Method, known: Mapping[str, Callable[..., Selection]]) -> Callable[..., Selection]:
-    """Return the function that a name stands for, or the function itself."""
-    return method if callable(method) else known[check_choice(method, "method", known)]
+def method_named(
+    method: Method, known: Mapping[str, Callable[..., Selection]], *positional: str, keywords: tuple[str, ...] = ()
+) -> Callable[..., Selection]:
+    """Return the function that a name stands for, or the function itself if it takes these arguments."""
+    if not callable(method):
+        return known[check_choice(method, "method", known)]
+    try:
+        signature(method).bind(*positional, **dict.fromkeys(keywords))
+    except (TypeError, ValueError) as error:
+        expected = ", ".join((*positional, *(f"{name}=..." for name in keywords)))
+        msg = (
+            f"method={method!r} must be a function ({expected}) -> Selection ({error}); use such a one, or a name: "
+            f"{', '.join(map(repr, known))}."
+        )
+        raise ValueError(msg) from error
+    return method
 
 
 def refuse_no_selection(chosen: Any, method: Callable[..., Selection], sides: tuple[str, ...]) -> Selection:
@@ -161,11 +174,7 @@ def refuse_no_selection(chosen: Any, method: Callable[..., Selection], sides: tu
 
 def options_for(method: Callable[..., Selection], **wishes: Any) -> dict[str, Any]:
     """Return the wishes that were made; one that the method cannot take is an error, a mere seed or callback is not."""
-    try:
-        parameters = signature(method).parameters
-    except ValueError as error:
-        msg = f"method={method!r} must be a function of X and the numbers to select ({error})."
-        raise ValueError(msg) from error
+    parameters = signature(method).parameters
     options = {}
     for name, wish in wishes.items():
         if wish is None:

@@ -61,7 +61,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         Which rows and columns may be selected, and which must be. Columns by position or by name.
     callback : callable, optional
         Called as ``callback(stage, step, most_steps, relative_error)`` while ``fit`` goes on; the stages are
-        "preselect", "select" and "mix".
+        "preselect", "select", within it "solve", and "mix".
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         check_callback(self.callback)
         check_random(self.random_state)
         names = getattr(self, "feature_names_in_", None)
-        method = method_named(self.method, BOTH_SELECTORS)
+        method = method_named(self.method, BOTH_SELECTORS, "X", "n_rows", "n_cols")
         options = options_for(
             method,
             row_pool=by_position(self.row_pool, None, "row_pool"),
@@ -168,7 +168,11 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self.core_diagnosis_ = factors.diagnose_core()
         self.core_ = np.asarray(factors.core)
         self.n_rows_, self.n_cols_ = self.core_.shape
-        self.components_ = self.core_ @ factors.col_factor
+        with np.errstate(over="ignore"):
+            self.components_ = self.core_ @ factors.col_factor
+        if not np.isfinite(self.components_).all():
+            msg = "X is so near the largest float that its components are not; divide X by a constant."
+            raise ValueError(msg)
         self.row_weights_, self.col_weights_ = np.asarray(factors.row_weights), np.asarray(factors.col_weights)
         self.rows_, self.columns_ = biclusters(factors)
         self.n_iter_ = len(factors.meta["objective"]) - 1

@@ -97,7 +97,8 @@ class CUR(Factorizer):
         check_count(self.n_cols, "n_cols", M.shape[1], "n_features")
         check_choice(self.link, "link", LINKS)
         check_random(self.random_state)
-        method = method_named(self.method, {name: partial(cur, method=name) for name in METHODS})
+        known = {name: partial(cur, method=name) for name in METHODS}
+        method = method_named(self.method, known, "X", "n_rows", "n_cols")
         options = options_for(method, random_state=self.random_state)
         chosen = method(M.values, self.n_rows, self.n_cols, **options)
         selection = refuse_no_selection(chosen, method, ("row_indices", "col_indices"))

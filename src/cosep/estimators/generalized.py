@@ -119,9 +119,11 @@ class GeneralizedSeparableNMF(Factorizer):
         check_callback(self.callback)
         check_random(self.random_state)
         max_iter, tol = check_positive(self.max_iter), check_number(self.tol, "tol", 0.0)
-        method = method_named(self.method, EITHER_SELECTORS)
+        method = method_named(self.method, EITHER_SELECTORS, "X", "r", keywords=("n_rows", "n_cols"))
         options = options_for(method, callback=self.callback, random_state=self.random_state)
         select = preselected(method, *check_preselect_pair(self.preselect, self.n_rows or 1, self.n_cols or 1))
+        if self.preselect is not None and self.callback is not None:
+            options["callback"] = self.callback
         selection = select(M.values, self.n_components, n_rows=self.n_rows, n_cols=self.n_cols, **options)
         if not isinstance(selection, Selection):
             msg = f"method={method!r} must return a Selection, got {selection!r}."

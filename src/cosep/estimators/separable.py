@@ -108,7 +108,7 @@ class SeparableNMF(Factorizer):
         check_count(self.n_components, "n_components", side.shape[1], limit_name)
         check_random(self.random_state)
         names = getattr(self, "feature_names_in_", None) if by_columns else None
-        method = method_named(self.method, COLUMN_SELECTORS)
+        method = method_named(self.method, COLUMN_SELECTORS, "X", "r")
         options = options_for(method, pool=by_position(self.pool, names, "pool"), random_state=self.random_state)
         select = preselected(method, cols=check_preselect(self.preselect, self.n_components, "n_components"))
         with warnings.catch_warnings():

@@ -39,6 +39,8 @@ def as_matrix(X: Any, name: str = "X", *, signed: bool = False) -> LocalMatrix:
             f"fill them first, for example with {name}.filled(0)."
         )
         raise ValueError(msg)
+    if hasattr(X, "dtypes") and hasattr(X, "sparse"):
+        X = X.sparse.to_coo()  # a pandas frame of sparse columns
     values = _sparse_values(X, name) if scipy.sparse.issparse(X) else _dense_values(X, name)
     entries = values.data if scipy.sparse.issparse(values) else values
     largest = _check_entries(entries, values.shape, name, signed=signed)

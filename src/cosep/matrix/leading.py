@@ -14,7 +14,7 @@ import scipy.linalg
 
 from cosep.matrix.local import Array, LocalMatrix
 
-# Up to this many columns the Gram matrix is cheaper than a Krylov space.
+# Up to this many columns the Gram matrix is cheaper than a Krylov space; so it is where the space would be all of it.
 FEW = 150
 # Beyond the vectors asked for: those that a restart keeps, and the most that are stored.
 KEPT, STORED = 4, 18
@@ -32,7 +32,7 @@ def leading_triplets(M: LocalMatrix, k: int) -> tuple[Array, Array, Array]:
     """
     A = M if M.shape[1] <= M.shape[0] else M.T
     n = A.shape[1]
-    basis = gram_eigenvectors(A, min(k, n)) if n <= FEW else lanczos(A, k)
+    basis = gram_eigenvectors(A, min(k, n)) if n <= max(FEW, k + STORED) else lanczos(A, k)
     left, s, rotation = scipy.linalg.svd(A.dot(basis), full_matrices=False)
     right = basis @ rotation.T
     return (left, s, right) if A is M else (right, s, left)

@@ -8,25 +8,8 @@ U, s, V : leading singular triplets, M ~ U diag(s) V'
 
 import numpy as np
 
+from cosep.matrix.leading import leading_triplets
 from cosep.matrix.local import Array, LocalMatrix
-
-# Directions beyond those asked for, and passes over the data: what the leading ones need to be told from the rest.
-SPARE, PASSES = 10, 6
-
-
-def leading_triplets(M: LocalMatrix, r: int) -> tuple[Array, Array, Array]:
-    """Return U (m x r), s (r) and V (n x r) of the best rank-r approximation, r at most m and n, by subspace iteration.
-
-    Halko, Martinsson and Tropp, doi:10.1137/090771806, algorithm 4.4. The sketch is drawn from a fixed seed: the same
-    matrix gives the same triplets.
-    """
-    width = min(r + SPARE, *M.shape)
-    Q = np.random.default_rng(0).standard_normal((M.shape[1], width))
-    for _ in range(PASSES):
-        Q = np.linalg.qr(M.cross(np.linalg.qr(M.dot(Q))[0]))[0]
-    Q = np.linalg.qr(M.dot(Q))[0]
-    V, s, Ut = np.linalg.svd(M.cross(Q), full_matrices=False)
-    return (Q @ Ut.T)[:, :r], s[:r], V[:, :r]
 
 
 def svd_start(M: LocalMatrix, r: int) -> tuple[Array, Array]:

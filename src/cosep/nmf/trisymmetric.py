@@ -101,7 +101,11 @@ def trisymmetric(
     topics, spread = W / sums, sums / norms
     core, rest = absorb(S * np.outer(spread, spread), A.exponent)
     half = -(-rest // 2)
-    topics, core = np.ldexp(topics, half), np.ldexp(core, rest - 2 * half)
+    with np.errstate(over="ignore"):
+        topics, core = np.ldexp(topics, half), np.ldexp(core, rest - 2 * half)
+    if not (np.isfinite(topics).all() and np.isfinite(core).all()):
+        msg = "X is too large for the factors of X'X to be floats; divide X by a constant."
+        raise ValueError(msg)
     labels = factor_labels(W, np.linalg.norm(S @ unit.T, axis=1) / norms)
     return Factorization(
         row_factor=narrow(topics, M.dtype),

@@ -143,6 +143,6 @@ def cosfgm(
     warn_if_fewer(best.rows, n_rows, "rows", "the selected columns")
     warn_if_fewer(best.cols, n_cols, "columns", "the selected rows")
     if best.gap is not None:
-        warn_if_unproven(best.gap, best.ended)
+        warn_if_unproven(best.gap, best.ended, "Select by another solver or on scaled data")
     warn_if_degenerate(M, best.rows, best.cols)
     return Selection(best.rows, best.cols, best.gap, n_iter, tuple(history))

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse.linalg
 
 from cosep.factorization import Selection
 from cosep.matrix.checks import as_matrix, check_choice
+from cosep.matrix.leading import leading_triplets
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.select.both_sides import check_sizes
 from cosep.select.pool import check_pool
@@ -135,12 +135,7 @@ def leading(M: LocalMatrix, k: int) -> tuple[Array, Array]:
         values, right = np.linalg.svd(M.gram_root())[1:]
         values, V = values[:k], right[:k].T
     else:
-        operator = scipy.sparse.linalg.LinearOperator(
-            (m, n), matvec=M.dot, rmatvec=M.cross, matmat=M.dot, rmatmat=M.cross, dtype=np.float64
-        )
-        v0 = np.random.RandomState(0).uniform(-1.0, 1.0, size=n)
-        values, right = scipy.sparse.linalg.svds(operator, k=min(k, n - 1), v0=v0)[1:]
-        values, V = values[::-1], right[::-1].T
+        _, values, V = leading_triplets(M, k)
     V = V[:, values > RANK_TOL * values[0]]
     return scipy.linalg.qr(M.dot(V), mode="economic")[0], V
 

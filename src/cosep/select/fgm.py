@@ -115,7 +115,7 @@ def fgm(
         positions=check_pool(pool, r, M.shape[1]),
         report=reporter(callback, max_iter),
     )
-    warn_if_unproven(choice.solution.relative_gap, choice.solution.ended)
+    warn_if_unproven(choice.solution.relative_gap, choice.solution.ended, "Raise max_iter or tol")
     warn_if_fewer(choice.columns, r, "columns")
     solution = choice.solution
     # Objective and lambda in the units of X.
@@ -188,13 +188,13 @@ def choose(
     return Choice(columns, solution, (rays.leaders[solution.active], solution.diagonal[solution.active]))
 
 
-def warn_if_unproven(gap: float, ended: str) -> None:
-    """Say that a solver stopped before its tolerance: what it reached and why."""
+def warn_if_unproven(gap: float, ended: str, advice: str) -> None:
+    """Say that a solver stopped before its tolerance: what it reached, why, and what to do."""
     if ended in ("max_iter", "stalled"):
-        why = "max_iter was reached" if ended == "max_iter" else "nothing made it smaller"
+        why = "its iterations were used up" if ended == "max_iter" else "nothing made it smaller"
         warnings.warn(
-            f"The convex model was solved to a relative duality gap of {gap:.1e} only: {why}. "
-            "Raise max_iter or tol; with solver='newton' few problems end like this.",
+            f"The convex model was solved to a relative duality gap of {gap:.1e} only: {why}. {advice}; with "
+            "solver='newton' few problems end like this.",
             ConvergenceWarning,
             stacklevel=3,
         )

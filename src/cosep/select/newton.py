@@ -215,6 +215,9 @@ def solve_newton(
         atoms, d = model.atoms, point.d
     model = Model(C, C, om / scale, p, trace, lam, atoms)
     model, point, outer, used, history = _work(model, model.cold(d), r, tol, max_iter - spent, report)
+    # A multiplier is known to a share of the largest squared norm, a score to that times all weights, and the gap to
+    # that for each unit of the trace.
+    blur = float((mass / om).max() * om.sum() / scale) * max(1.0, float(model.price @ point.d))
     objective = scale * (0.5 * point.rr + outer.lam * float(model.price @ point.d))
     return SelfDictionary(
         *_rows(model, point, w),
@@ -223,7 +226,7 @@ def solve_newton(
         gap=scale * outer.gap,
         relative_gap=outer.relative,
         kind="penalty" if trace is None else "trace",
-        ended=how_it_ended(outer.relative, tol, outer.gap, spent + used, max_iter),
+        ended=how_it_ended(outer.relative, tol, outer.gap / blur, spent + used, max_iter),
         n_iter=spent + used,
         history=tuple((scale * value, size, scale * lam) for value, size, lam in history),
     )

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosep.factorization import Selection
+from cosep.factorization import Callback, Selection
 from cosep.matrix.checks import as_matrix, check_count, check_indices, check_positive
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.preselection import preselect
-from cosep.select.both_sides import check_sizes
 from cosep.select.pool import Pool, check_pool
 from cosep.select.spa import warn_if_fewer
 from cosep.select.turns import refuse_nothing
@@ -18,6 +18,7 @@ from cosep.select.turns import refuse_nothing
 # What a side, the number to select from it, and its pool are called.
 ROWS, COLUMNS = ("rows", "n_rows", "row_pool"), ("cols", "n_cols", "col_pool")
 ONLY_COLUMNS = ("cols", "r", "pool")
+SIZES = {"r", "n_rows", "n_cols"}
 
 
 class Side(NamedTuple):
@@ -27,6 +28,17 @@ class Side(NamedTuple):
     weights: Array
     most: int
     pool: Pool | None
+
+
+class Asked(NamedTuple):
+    """How many are asked for: as they were named, of rows, of columns; what the sides are called; who splits ``r``."""
+
+    by_name: dict[str, Any]
+    rows: int
+    cols: int
+    row_words: tuple[str, str, str] = ROWS
+    col_words: tuple[str, str, str] = COLUMNS
+    split: bool = False
 
 
 def preselected(
@@ -70,24 +82,28 @@ def preselected(
     if rows is None and cols is None:
         return selector
 
-    def select(X: Any, *sizes: int | None, **options: Any) -> Selection:
+    def select(X: Any, *sizes: int | None, callback: Callback | None = None, **options: Any) -> Selection:
         M = as_matrix(X)
-        asked = _check_asked(M, sizes, options)
-        words = ROWS, COLUMNS if len(sizes) == 2 else ONLY_COLUMNS
-        by_rows = _shrink(M.T, rows, asked[0], options, words[0])
-        by_cols = _shrink(M, cols, asked[1], options, words[1])
-        granted = min(asked[0], by_rows.most), min(asked[1], by_cols.most)
-        for (*_, name), side in zip(words, (by_rows, by_cols), strict=True):
-            if side.pool is not None:
-                options[name] = side.pool
-        positional = sizes if sizes in ((), (None,)) else granted[-len(sizes) :]
-        chosen = selector(_block(M, by_rows, by_cols).values, *positional, **options)
+        asked = _asked(M, sizes, options, selector)
+        by_rows = _shrink(M.T, rows, asked.rows, options.get(asked.row_words[2]), asked.row_words, callback)
+        by_cols = _shrink(M, cols, asked.cols, options.get(asked.col_words[2]), asked.col_words, callback)
+        pools = ((asked.row_words[2], by_rows.pool), (asked.col_words[2], by_cols.pool))
+        granted = _granted(asked, by_rows.most, by_cols.most)
+        block = _block(M, by_rows, by_cols).values
+        chosen = selector(
+            block,
+            *list(granted.values())[: len(sizes)],
+            **options
+            | {name: granted[name] for name in SIZES & options.keys()}
+            | {name: pool for name, pool in pools if pool is not None}
+            | ({"callback": callback} if callback is not None and "callback" in _parameters(selector) else {}),
+        )
         if not isinstance(chosen, Selection):
             msg = f"selector={selector!r} must return a Selection, got {chosen!r}."
             raise ValueError(msg)
-        if granted != asked:
-            warn_if_fewer(chosen.row_indices, asked[0], "rows")
-            warn_if_fewer(chosen.col_indices, asked[1], "columns")
+        if granted != asked.by_name:
+            warn_if_fewer(chosen.row_indices, asked.rows, "rows")
+            warn_if_fewer(chosen.col_indices, asked.cols, "columns")
         return replace(
             chosen,
             row_indices=_back(chosen.row_indices, by_rows, "row_indices"),
@@ -97,25 +113,47 @@ def preselected(
     return select
 
 
-def _check_asked(M: LocalMatrix, sizes: tuple[int | None, ...], options: dict[str, Any]) -> tuple[int, int]:
-    """Return how many rows, none where only columns are selected, and how many columns are asked for."""
-    if sizes in ((), (None,)) and {"n_rows", "n_cols"} & options.keys():
-        return (
-            check_count(options.get("n_rows") or 0, "n_rows", M.shape[0], "n_samples", least=0),
-            check_count(options.get("n_cols") or 0, "n_cols", M.shape[1], "n_features", least=0),
-        )
-    if len(sizes) == 1:
-        return 0, check_count(sizes[0], "r", M.shape[1], "n_features")
-    if len(sizes) == 2:
-        return check_sizes(M, *sizes)
-    msg = f"sizes={sizes!r} must be how many columns to select, or how many rows and how many columns."
-    raise ValueError(msg)
+def _parameters(selector: Callable[..., Selection]) -> set[str]:
+    """Return the names that a selector takes; none where they cannot be told."""
+    try:
+        return set(signature(selector).parameters)
+    except ValueError:
+        return set()
 
 
-def _shrink(M: LocalMatrix, n: int | None, r: int, options: dict[str, Any], words: tuple[str, str, str]) -> Side:
+def _asked(
+    M: LocalMatrix, sizes: tuple[int | None, ...], options: dict[str, Any], selector: Callable[..., Selection]
+) -> Asked:
+    """Return how many are asked for, by position or by name; ``r`` counts columns unless the selector can split it."""
+    names = {0: (), 1: ("r",), 2: ("n_rows", "n_cols")}.get(len(sizes), ())
+    named = {name: options[name] for name in ("r", "n_rows", "n_cols") if name in options}
+    by_name = dict(zip(names, sizes, strict=False)) | named
+    if len(sizes) > len(names) or not by_name:
+        msg = f"sizes={sizes!r} must be how many columns to select, or how many rows and how many columns."
+        raise ValueError(msg)
+    splits = _parameters(selector) >= SIZES
+    if "r" in by_name and not splits:
+        return Asked(by_name, 0, check_count(by_name["r"], "r", M.shape[1], "n_features"), col_words=ONLY_COLUMNS)
+    limits = {"n_rows": (M.shape[0], "n_samples"), "n_cols": (M.shape[1], "n_features")}
+    rows, cols = (
+        0 if splits and by_name.get(name) is None else check_count(by_name.get(name), name, *limit, least=1 - splits)
+        for name, limit in limits.items()
+    )
+    return Asked(by_name, rows, cols, split=splits)
+
+
+def _granted(asked: Asked, rows: int, cols: int) -> dict[str, Any]:
+    """Return what is asked for, as far as so many rows and columns can provide it."""
+    most = {"n_rows": rows, "n_cols": cols, "r": cols + (rows if asked.split else 0)}
+    return {name: None if count is None else min(count, most[name]) for name, count in asked.by_name.items()}
+
+
+def _shrink(
+    M: LocalMatrix, n: int | None, r: int, pool: Pool | None, words: tuple[str, str, str], callback: Callback | None
+) -> Side:
     """Return what is left of the columns when ``n`` are preselected, of which ``r`` are to be chosen."""
     name, size_name, pool_name = words
-    pool, size = options.get(pool_name), M.shape[1]
+    size = M.shape[1]
     positions = check_pool(pool, r, size, side=pool_name, size=size_name)
     if n is None or n >= size:
         return Side(np.arange(size), np.ones(size), size, pool)
@@ -128,7 +166,7 @@ def _shrink(M: LocalMatrix, n: int | None, r: int, options: dict[str, Any], word
     for group in (free & positions.allowed, free & ~positions.allowed):
         members = np.flatnonzero(group)
         if len(members):
-            kept = preselect(M.columns(members), min(n, len(members)), callback=options.get("callback"))
+            kept = preselect(M.columns(members), min(n, len(members)), callback=callback)
             indices.append(members[kept.representatives])
             weights.append(kept.weights)
     left = np.concatenate(indices)

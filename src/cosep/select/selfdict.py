@@ -26,7 +26,8 @@ from cosep.matrix.local import Array, Indices
 # Evaluations or iterations, and the relative gap they led to.
 Report = Callable[[int, float], None]
 
-# A gap below this share of ||B||^2 is rounding: multipliers, sums of products, are known to 1e-10.
+# A gap below this share of ||B||^2, for each unit of the trace, is rounding: multipliers are sums of products and known
+# to 1e-10 only.
 ROUNDING = 1e-9
 
 
@@ -52,8 +53,9 @@ class SelfDictionary:
     kind : {"penalty", "trace"}
         What the gap speaks of: the problem with this penalty, or the one with this trace prescribed.
     ended : {"tolerance", "rounding", "max_iter", "stalled"}
-        Why the solver stopped: the relative gap is at the tolerance; or the gap is below 1e-9 ||B||^2, what double
-        precision can tell apart in a model of squares; or the budget is spent; or nothing makes the gap smaller.
+        Why the solver stopped: the relative gap is at the tolerance; or the gap is below 1e-9 ||B||^2 for each unit
+        of the trace, what double precision can tell apart in a model of squares; or the budget is spent; or nothing
+        makes the gap smaller.
     n_iter : int
     history : tuple of (objective, trace, penalty)
     """

@@ -100,8 +100,9 @@ def warn_if_fewer(indices: Indices | None, asked: int, what: str, where: str = "
     if indices is not None and len(indices) < asked:
         more = "" if where == "X" else f", or for more of {where.removeprefix('the ')}"
         warnings.warn(
-            f"Only {len(indices)} of the {asked} {what} asked for were selected: within {where} all others are mixes "
-            f"of these, to rounding. Ask for fewer{more}.",
+            f"Only {len(indices)} of the {asked} {what} asked for were selected: within {where} the method sees all "
+            f"others as combinations of these, to rounding. Ask for fewer{more}; where nonnegative mixes of these do "
+            "not suffice, snpa, xray and fgm find more.",
             SelectionWarning,
             stacklevel=3,
         )
