@@ -10,7 +10,7 @@ X : mixing weights, n x a; state : 0 at the lower bound, 1 free, 2 at the upper 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.kernels.cholesky import append, remove, solve
+from cosep.kernels.cholesky import NONE, ZERO, append, remove, solve
 from cosep.kernels.compile import kernel
 
 Array = NDArray[np.float64]
@@ -43,7 +43,7 @@ def bounded_column(
     for i in range(a):
         slack = max(slack, SLACK * G[i, i])
     rest = q.copy()  # q - G_U d_U, kept up to date
-    size = 0
+    size = ZERO
     for i in range(a):
         if d[i] <= 0.0 or state[i] == LOWER:
             state[i], x[i] = LOWER, 0.0
@@ -54,12 +54,12 @@ def bounded_column(
             x[i] = min(x[i], d[i])
             append(G, free, size, L, i)
             size += 1
-    entered, origin, barred = -1, LOWER, -1
+    entered, origin, barred = NONE, LOWER, NONE
     for _ in range(10 * a + 20):
         for p in range(size):
             z[p] = rest[free[p]]
         solve(L, size, z)
-        step, hit, side = 1.0, -1, LOWER
+        step, hit, side = 1.0, NONE, LOWER
         for p in range(size):
             i = free[p]
             if z[p] < 0.0:
@@ -86,7 +86,7 @@ def bounded_column(
         v[:] = rest
         for p in range(size):
             add_multiple(v, -x[free[p]], G[free[p]])
-        worst, entered = slack, -1
+        worst, entered = slack, NONE
         for i in range(a):
             if state[i] != FREE and d[i] > 0.0 and i != barred:
                 wrong = v[i] if state[i] == LOWER else -v[i]

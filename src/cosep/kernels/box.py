@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.kernels.cholesky import append, remove, solve
+from cosep.kernels.cholesky import NONE, ZERO, append, remove, solve
 from cosep.kernels.compile import kernel
 
 Array = NDArray[np.float64]
@@ -23,14 +23,14 @@ def minimise_in_box(H: Array, g: Array, low: Array, high: Array, a: Array, tied:
     is_free = (low < 0.0) & (high > 0.0)
     barred = low >= high
     L = np.zeros((n, n))
-    size = 0
+    size = ZERO
     for i in range(n):
         if is_free[i]:
             append(H, free, size, L, i)
             size += 1
     step, along = np.empty(n), np.empty(n)
     slack = 1e-12 * np.abs(g).max()
-    entered, origin = -1, 0.0
+    entered, origin = NONE, 0.0
     for _ in range(20 * n + 50):
         r = g + H @ p
         for s in range(size):
@@ -43,7 +43,7 @@ def minimise_in_box(H: Array, g: Array, low: Array, high: Array, a: Array, tied:
             solve(L, size, along)
             nu = np.dot(a[free[:size]], step[:size]) / np.dot(a[free[:size]], along[:size])
             step[:size] -= nu * along[:size]
-        share, hit = 1.0, -1
+        share, hit = 1.0, NONE
         for s in range(size):
             k = free[s]
             room = (low[k] if step[s] < 0.0 else high[k]) - p[k]
@@ -58,12 +58,12 @@ def minimise_in_box(H: Array, g: Array, low: Array, high: Array, a: Array, tied:
             size -= 1
             is_free[k] = False
             barred[k] = k == entered and p[k] == origin  # it came and went at once: rounding had freed it
-            entered = -1
+            entered = NONE
             continue
         r = g + H @ p
         if tied and not bound:
             # No free entry carries the tie: the steepest exchange that is possible frees two.
-            up, down, least, most = -1, -1, np.inf, -np.inf
+            up, down, least, most = NONE, NONE, np.inf, -np.inf
             for i in range(n):
                 if a[i] > 0.0 and p[i] < high[i] and r[i] / a[i] < least:
                     least, up = r[i] / a[i], i
@@ -75,7 +75,7 @@ def minimise_in_box(H: Array, g: Array, low: Array, high: Array, a: Array, tied:
                 size += 2
                 is_free[up] = is_free[down] = True
                 continue
-        worst, entered = slack, -1
+        worst, entered = slack, NONE
         for i in range(n):
             if not is_free[i] and not barred[i] and (bound or not tied or a[i] == 0.0):
                 slope = r[i] + nu * a[i]

@@ -6,6 +6,8 @@ G : the matrix; free : the indices, the first ``size`` of them in use
 L : lower triangular, ``G(free, free) = L L'`` up to raised pivots
 """
 
+from typing import cast
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +16,8 @@ from cosep.kernels.compile import kernel
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
+# Typed: numba would compile a kernel once more for each literal that it is handed.
+ZERO, NONE = cast("int", np.int64(0)), cast("int", np.int64(-1))
 # Pivots are kept above this share of their diagonal: what depends on others drifts to a bound and leaves.
 PIVOT_FLOOR = 1e-11
 

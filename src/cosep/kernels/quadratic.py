@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosep.kernels.cholesky import ZERO
 from cosep.kernels.compile import kernel
 from cosep.kernels.projections import project_dictionary_row
 
@@ -130,7 +131,7 @@ def orthant_active_set(G: Array, B: Array, V: Array) -> None:
             if G[i, i] > 0.0:
                 bound = max(bound, 1e-14 * abs(b[i]) / np.sqrt(G[i, i]))
         entered = -1
-        size, done = 0, 0
+        size, done = ZERO, ZERO
         for i in range(r):
             if status[i] == 1:
                 free[size] = i

@@ -374,8 +374,10 @@ def _with_atoms(model: Model, point: Point, missing: Indices) -> tuple[Model, Po
     grown = replace(model, atoms=np.concatenate([model.atoms[keep], missing]))
     d = np.concatenate([point.d[keep], np.zeros(len(missing))])
     n = len(model.om)
-    X = np.hstack([point.X[:, keep], np.zeros((n, len(missing)))])
-    state = np.hstack([point.state[:, keep], np.zeros((n, len(missing)), np.int8)])
+    # Made first and filled: stacked columns would not be contiguous, which the kernels would pay for.
+    X, state = np.zeros((n, len(d))), np.zeros((n, len(d)), np.int8)
+    kept = len(d) - len(missing)
+    X[:, :kept], state[:, :kept] = point.X[:, keep], point.state[:, keep]
     return grown, grown.at(d, X, state)
 
 
