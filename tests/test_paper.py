@@ -17,6 +17,9 @@ from cosep import (
     relative_approximation,
     spa,
 )
+from cosep.select.fastgradient import solve_fast_gradient
+from cosep.select.newton import solve_newton
+from cosep.select.selfdict import largest_penalty
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +93,36 @@ def test_spa_gives_the_printed_approximations_on_tr23(data_home):
     # Selected on the whole matrix; the paper selects on 500 words of its own.
     for selection, printed in ((columns, 67.44), (rows, 71.74)):
         assert 100 * relative_approximation(X, mix(X, selection)) == pytest.approx(printed, abs=1.5)  # Table 1
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3])
+def test_both_solvers_find_the_same_optimum_on_documents(k1b, share):
+    counts = np.asarray(k1b[0][:, :300].toarray(), dtype=float)
+    B = counts[spa(counts.T, 6, normalize=False).col_indices]
+    B = B[:, B.any(axis=0)]
+    w = B.sum(axis=0)
+    lam = share * largest_penalty(B, w)
+    ours = solve_newton(B, w, r=6, penalty=lam, tol=1e-8)
+    theirs = solve_fast_gradient(B, w, r=6, penalty=lam, tol=1e-5, max_iter=2000)
+    assert ours.relative_gap <= 1e-8
+    assert ours.objective - ours.gap <= theirs.objective * (1 + 1e-12)
+    assert theirs.objective - theirs.gap <= ours.objective * (1 + 1e-9)
+    assert theirs.objective == pytest.approx(ours.objective, rel=1e-3)
+
+
+@pytest.mark.parametrize("factor", [3.0, 0.37])
+def test_the_unit_and_the_order_of_the_counts_do_not_change_the_selection(k1b, factor):
+    X = k1b[0].tocsr()
+    chosen, scaled = cosfgm(X, 6, 6), cosfgm(X * factor, 6, 6)
+    assert set(scaled.row_indices) == set(chosen.row_indices)
+    assert set(scaled.col_indices) == set(chosen.col_indices)
+    random = np.random.default_rng(0)
+    rows, cols = random.permutation(X.shape[0]), random.permutation(X.shape[1])
+    permuted = cosfgm(X[rows][:, cols], 6, 6)
+    assert contents(X.T, rows[permuted.row_indices]) == contents(X.T, chosen.row_indices)
+    assert contents(X, cols[permuted.col_indices]) == contents(X, chosen.col_indices)
+
+
+def contents(X, cols):
+    """Return the selected columns themselves, in an order of their own: identical ones may stand for one another."""
+    return sorted(map(tuple, X.tocsc()[:, cols].T.toarray().tolist()))

@@ -80,6 +80,25 @@ def test_it_agrees_with_the_published_solver(B):
     assert theirs.objective - theirs.gap <= ours.objective * (1 + 1e-9)
 
 
+DEGENERATE = {
+    "rank one": np.outer(RANDOM.random(4) + 0.1, RANDOM.random(9) + 0.1),
+    "identity": np.eye(5),
+    "low rank": RANDOM.random((20, 3)) @ RANDOM.random((3, 30)),
+    "duplicates": np.repeat(RANDOM.random((3, 4)), 8, axis=1),
+}
+
+
+@pytest.mark.parametrize("B", DEGENERATE.values(), ids=DEGENERATE)
+@pytest.mark.parametrize("share", [0.01, 0.3])
+def test_it_agrees_with_the_published_solver_on_degenerate_data(B, share):
+    w = B.sum(axis=0)
+    lam = share * largest_penalty(B, w)
+    ours = solve_newton(B, w, r=3, penalty=lam, tol=1e-8)
+    theirs = solve_fast_gradient(B, w, r=3, penalty=lam, tol=1e-6, max_iter=3000)
+    assert ours.objective - ours.gap <= theirs.objective + 1e-12 * np.linalg.norm(B) ** 2
+    assert theirs.objective - theirs.gap <= ours.objective + 1e-9 * np.linalg.norm(B) ** 2
+
+
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 5), share=st.floats(0.05, 0.9))
 def test_small_problems_agree_with_a_quadratic_programme(seed, n, share):
