@@ -1,5 +1,6 @@
 """What the estimators share: input with names, mixtures of components, and methods with their options."""
 
+from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any, Self
@@ -19,7 +20,7 @@ from cosep.select.pool import Pool
 Method = str | Callable[..., Selection]
 
 
-class Model(BaseEstimator):
+class Model(BaseEstimator, metaclass=ABCMeta):
     """What all estimators share: input with names, and the attributes of a factorization."""
 
     selected_features_: NDArray[Any]
@@ -41,8 +42,9 @@ class Model(BaseEstimator):
         self._fit(self._matrix(X, reset=True))
         return self
 
+    @abstractmethod
     def _fit(self, M: LocalMatrix) -> None:
-        raise NotImplementedError
+        """Fit a checked matrix and set the attributes."""
 
     def _matrix(self, X: Any, *, reset: bool) -> LocalMatrix:
         """Check X and keep, or compare, the number and names of its features."""

@@ -33,7 +33,7 @@ def is_compiled() -> bool:
     here = Path(__file__).parent
     named = os.environ.get("NUMBA_CACHE_DIR")
     # Unlike Path.home(), this leaves "~" as it is for a user without a home.
-    caches = Path(os.path.expanduser("~")) / ("Library/Caches" if sys.platform == "darwin" else ".cache")  # noqa: PTH111
+    caches = Path(os.path.expanduser("~")) / ("Library/Caches" if sys.platform == "darwin" else ".cache")  # noqa: PTH111 - as said
     home = Path(os.environ.get("XDG_CACHE_HOME") or caches) / "numba"
     folders = [*Path(named).glob(f"{here.name}_*")] if named else [here / "__pycache__", *home.glob(f"{here.name}_*")]
     version = f"py{sys.version_info.major}{sys.version_info.minor}"
