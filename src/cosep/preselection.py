@@ -108,7 +108,7 @@ def preselect(X: Any, n: int, *, callback: Callback | None = None) -> Preselecti
     them loses the ones that such a method would find. Of the rows and columns planted in 20 noiseless 300 x 200
     matrices (`make_coseparable`), 16 a side kept 50 % of those of co-(4, 4)-separable ones, 32 kept 78 %, 100 kept
     99 %; of those of co-(10, 10)-separable ones 20 kept 94 %, 80 kept all. Factors from what SPA chose among the rest
-    still explained more than 0.95 of each matrix. Where exact separability matters, preselect many, or not at all.
+    still explained more than 0.95 of each matrix (measured once). Where exactness matters, preselect many, or none.
 
     Time is O(nnz log n) while the clusters stay balanced; a cluster at a time is copied. Adding all-zero rows changes
     the means, and thus may change the representatives, not the clusters.
