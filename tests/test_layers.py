@@ -27,6 +27,7 @@ ORDER = [
     "metrics",
     "select/pool",
     "select/turns",
+    "select/rays",
     "select/spa",
     "select/snpa",
     "select/xray",

@@ -29,6 +29,15 @@ def test_all_answers_are_those_of_the_product(kind, monkeypatch):
         np.testing.assert_allclose(G.take(rows), A[rows])
 
 
+def test_norms_are_the_same_whichever_product_they_come_from(kind, monkeypatch):
+    X = RANDOM.poisson(0.7, size=(12, 9)).astype(float)
+    for data in (X, X.T):
+        expected = ((data.T @ data) ** 2).sum(axis=0)
+        for cost in (0, np.inf):
+            monkeypatch.setattr("cosep.matrix.gram.SPARSE_COST", cost)
+            np.testing.assert_allclose(GramMatrix(as_matrix(kind(data))).squared_norms(), expected)
+
+
 def test_norms_that_are_changed_by_the_caller_stay_as_they_are():
     G = GramMatrix(as_matrix(np.eye(3)))
     G.squared_norms()[:] = 0

@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from cosep import Pool, fgm, make_coseparable
 from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import LocalMatrix
-from cosep.select.fgm import SOLVERS, choose, distinct_rays
+from cosep.select.fgm import SOLVERS, choose
+from cosep.select.rays import distinct_rays
 
 fastgradient = import_module("cosep.select.fastgradient")
 RANDOM = np.random.default_rng(8)

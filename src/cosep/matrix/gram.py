@@ -8,13 +8,15 @@ from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
 
 # Entries of X beyond 2**+-this are scaled: as far as the squares of their squares stay within float64, and theirs too.
 SAFE_EXPONENT = 100
+# A multiplication in a product of two sparse matrices takes about as long as so many in one with a dense matrix.
+SPARSE_COST = 8
 
 
 class GramMatrix(LocalMatrix):
     """``X'X`` of a matrix X, for those who select columns and mix them.
 
-    Products with a thin matrix are two products with X; norms are summed over blocks of rows, O(sum of the squared
-    numbers of nonzeros in the rows of X) for sparse data.
+    Products with a thin matrix are two products with X; norms are summed over blocks of rows of ``X'X`` or of
+    ``X X'``, whichever is cheaper: O(sum of the squared numbers of nonzeros in the rows of X), or O(m nnz).
 
     Parameters
     ----------
@@ -75,8 +77,29 @@ class GramMatrix(LocalMatrix):
     def squared_norms(self) -> Array:
         """Squared l2 norms of the columns, found once."""
         if self._norms is None:
-            self._norms = super().squared_norms()
+            self._norms = self._norms_across() if self._is_cheaper_across() else super().squared_norms()
         return self._norms.copy()
+
+    def _is_cheaper_across(self) -> bool:
+        X = self._of
+        m, n = X.shape
+        if not X.is_sparse:
+            return m < n
+        in_rows = np.bincount(X.values.tocoo().coords[0], minlength=m).astype(np.float64)
+        return float(m * in_rows.sum()) < SPARSE_COST * float(in_rows @ in_rows)
+
+    def _norms_across(self) -> Array:
+        """``x_j' (X X') x_j`` for each column."""
+        X = self._of
+        total = np.zeros(X.shape[1])
+        for rows, block in GramMatrix(X.T).row_blocks():
+            part = X.values[rows]
+            products = X.cross(block.T)
+            if X.is_sparse:
+                total += np.asarray(part.multiply(products.T).sum(axis=0)).ravel()
+            else:
+                total += np.einsum("ij,ji->j", part, products)
+        return total
 
 
 def _moderate(M: LocalMatrix) -> LocalMatrix:

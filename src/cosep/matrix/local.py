@@ -85,12 +85,12 @@ class LocalMatrix:
             total += block.T @ B[rows]
         return total
 
-    def gram(self) -> Array:
-        """``X.T @ X``, dense."""
-        if self.is_sparse:
-            wide = self.values.astype(np.float64, copy=False)
-            return np.asarray((wide.T @ wide).toarray())
-        return self.cross(self.values)
+    def gram(self, cols: Indices | None = None) -> Array:
+        """``X.T @ X``, dense, or the given columns of it."""
+        if not self.is_sparse:
+            return self.cross(self.values if cols is None else self.take(cols=cols))
+        wide = self.values.astype(np.float64, copy=False)
+        return np.asarray((wide.T @ (wide if cols is None else wide[:, cols])).toarray())
 
     def gram_root(self) -> Array:
         """Return a dense B of at most n rows with ``B.T @ B = X.T @ X``: X itself when it is wide, else its R factor.
@@ -124,23 +124,6 @@ class LocalMatrix:
         total = np.zeros(self.shape[1])
         for _, block in self.row_blocks():
             total += np.einsum("ij,ij->j", block, block)
-        return total
-
-    def gram_squared_norms(self) -> Array:
-        """Squared l2 norms of the columns of ``X.T @ X``, which is not stored unless n is the smaller side."""
-        m, n = self.shape
-        if not self.is_sparse and n <= m:
-            return LocalMatrix(self.gram()).squared_norms()
-        outer = None if self.is_sparse else self.T.gram()
-        values = self.values.tocsc() if self.is_sparse else self.values
-        size = max(1, BLOCK_ENTRIES // max(m, n))
-        total = np.zeros(n)
-        for start in range(0, n, size):
-            block = values[:, start : start + size].astype(np.float64)
-            if outer is None:
-                total[start : start + size] = LocalMatrix(self.values.T @ block).squared_norms()
-            else:
-                total[start : start + size] = np.einsum("ij,ij->j", block, outer @ block)
         return total
 
     def squared_norm(self) -> float:

@@ -21,15 +21,13 @@ from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.select.fastgradient import solve_fast_gradient
 from cosep.select.newton import solve_newton
 from cosep.select.pool import Pool, Positions, check_pool
+from cosep.select.rays import Rays, distinct_rays
 from cosep.select.selfdict import Report, SelfDictionary
 from cosep.select.spa import pursue, warn_if_fewer
-from cosep.select.turns import SAME, refuse_nothing
 
 SOLVERS: dict[str, Callable[..., SelfDictionary]] = {"newton": solve_newton, "fast-gradient": solve_fast_gradient}
 
 
-# Columns of a matrix whose n x n factor is small: 32 MB.
-FEW = 2000
 # The diagonal of Y lies between 0 and 1; what is smaller than this is no choice.
 DUST = 1e-6
 
@@ -135,19 +133,6 @@ class Choice(NamedTuple):
     atoms: tuple[Indices, Array]
 
 
-class Rays(NamedTuple):
-    """One column for each ray: its index in the data, the block of them, weights, prices; and the ray of each column.
-
-    The ray of an all-zero column is -1.
-    """
-
-    leaders: Indices
-    B: LocalMatrix
-    w: Array
-    p: Array
-    of: Indices
-
-
 def choose(
     M: LocalMatrix,
     r: int,
@@ -203,53 +188,6 @@ def warn_if_unproven(gap: float, ended: str, advice: str) -> None:
 def reporter(callback: Callback | None, max_iter: int = 1000) -> Report | None:
     """Return what tells a callback how far a solver is."""
     return None if callback is None else lambda step, gap: callback("solve", step, max_iter, gap)
-
-
-def distinct_rays(M: LocalMatrix, price: Array, sizes: Array) -> Rays:
-    """Merge the proportional columns of M, and drop the zero ones.
-
-    Proportional columns ask for the same answer, so that of a group weighs as much as all of them: its squared norm
-    is the sum of theirs. The cheapest stands for the group, of those the longest, of those the largest by ``sizes``, of
-    those the first.
-    """
-    sums = M.sums()
-    nonzero = np.flatnonzero(sums > 0)
-    if not np.isfinite(price[nonzero]).any():
-        refuse_nothing()
-    m, n = M.shape
-    # A tall sparse matrix of few columns is lighter as its dense R factor; any other stays sparse.
-    B = M.columns(nonzero) if M.is_sparse and not n < min(m, FEW) else LocalMatrix(M.gram_root()[:, nonzero])
-    w, p = sums[nonzero], price[nonzero]
-    group = _groups(B)
-    best = np.ones(len(group), dtype=bool)
-    for merit in (-p, w, sizes[nonzero]):
-        most = np.full(group.max() + 1, -np.inf)
-        np.maximum.at(most, group[best], merit[best])
-        # Prices are compared exactly; lengths count as equal up to rounding.
-        best &= (merit == most[group]) | (merit >= (1.0 - SAME) * np.abs(most[group]))
-    candidates = np.flatnonzero(best)
-    leaders = np.sort(candidates[np.unique(group[candidates], return_index=True)[1]])
-    together = np.sqrt(np.bincount(group, w**2))[group[leaders]]
-    of = np.full(M.shape[1], -1)
-    of[nonzero] = np.argsort(group[leaders])[group]
-    merged = B.columns(leaders).scaled(np.ones(B.shape[0]), together / w[leaders])
-    return Rays(nonzero[leaders], merged, together, p[leaders], of)
-
-
-def _groups(B: LocalMatrix) -> Indices:
-    """Return a number for each column, the same for those that agree to `SAME` once they have length one.
-
-    Sorted by one generic mixture of their entries equal columns are neighbours.
-    """
-    m, n = B.shape
-    directions = B.scaled(np.ones(m), 1.0 / np.sqrt(B.squared_norms()))
-    order = np.argsort(directions.cross(np.cos(np.arange(m))), kind="stable")
-    ranked = directions.columns(order).values
-    apart = abs(ranked[:, 1:] - ranked[:, :-1]).max(axis=0)
-    fresh = (apart.toarray().ravel() if B.is_sparse else apart) > SAME
-    group = np.empty(n, dtype=np.intp)
-    group[order] = np.concatenate([[0], np.cumsum(fresh)])
-    return group
 
 
 def _on_rays(start: tuple[Indices, Array], rays: Rays) -> tuple[Indices, Array]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from cosep.factorization import Selection
 from cosep.matrix.checks import as_matrix, check_count, check_number
+from cosep.matrix.gram import GramMatrix
 from cosep.matrix.local import Array
 from cosep.select.pool import Pool, check_pool
 from cosep.select.spa import orthogonal, warn_if_fewer
@@ -62,7 +63,8 @@ def greedy(X: Any, r: int, *, tol: float = 1e-9, pool: Pool | None = None) -> Se
     positions = check_pool(pool, r, M.shape[1])
     original = M.squared_norms()
     total = max(float(original.sum()), np.finfo(np.float64).tiny)
-    f, g = M.gram_squared_norms(), original
+    gram = GramMatrix(M)
+    f, g = np.ldexp(gram.squared_norms(), 2 * (gram.exponent - 2 * M.exponent)), original
     Q = np.zeros((M.shape[0], 0))
 
     def merits() -> Array:

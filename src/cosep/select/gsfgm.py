@@ -17,8 +17,8 @@ from cosep.kernels.projections import project_dictionary
 from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_number, check_positive, check_switch
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.select.fastgradient import ALPHA
-from cosep.select.fgm import distinct_rays
 from cosep.select.gspa import Split, check_split, either, pursue_either
+from cosep.select.rays import distinct_rays
 from cosep.select.selfdict import product
 from cosep.select.spa import warn_if_fewer
 

@@ -1,0 +1,78 @@
+"""A matrix enters; one column for each ray leaves, a ray being all columns that are multiples of each other."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.select.turns import SAME, refuse_nothing
+
+# Columns of a matrix whose n x n factor is small: 32 MB.
+FEW = 2000
+
+
+class Rays(NamedTuple):
+    """One column for each ray: its index in the data, the block of them, weights, prices; and the ray of each column.
+
+    The ray of an all-zero column is -1.
+    """
+
+    leaders: Indices
+    B: LocalMatrix
+    w: Array
+    p: Array
+    of: Indices
+
+
+def distinct_rays(M: LocalMatrix, price: Array, sizes: Array) -> Rays:
+    """Merge the proportional columns of M, and drop the zero ones.
+
+    Proportional columns ask for the same answer, so that of a group weighs as much as all of them: its squared norm
+    is the sum of theirs. Who stands for the group is told by `leading`.
+    """
+    sums = M.sums()
+    nonzero = np.flatnonzero(sums > 0)
+    if not np.isfinite(price[nonzero]).any():
+        refuse_nothing()
+    m, n = M.shape
+    # A tall sparse matrix of few columns is lighter as its dense R factor; any other stays sparse.
+    B = M.columns(nonzero) if M.is_sparse and not n < min(m, FEW) else LocalMatrix(M.gram_root()[:, nonzero])
+    w, p = sums[nonzero], price[nonzero]
+    leaders, group = leading(B, (-p, w, sizes[nonzero]))
+    together = np.sqrt(np.bincount(group, w**2))[group[leaders]]
+    of = np.full(M.shape[1], -1)
+    of[nonzero] = np.argsort(group[leaders])[group]
+    merged = B.columns(leaders).scaled(np.ones(B.shape[0]), together / w[leaders])
+    return Rays(nonzero[leaders], merged, together, p[leaders], of)
+
+
+def leading(B: LocalMatrix, merits: tuple[Array, ...]) -> tuple[Indices, Indices]:
+    """Return, of nonzero columns, the one that stands for each ray, and the number of the ray of every column.
+
+    It is the one with the largest first merit, of those the one with the largest second, and so on, of those the
+    first. Merits count as equal up to rounding.
+    """
+    group = _groups(B)
+    best = np.ones(len(group), dtype=bool)
+    for merit in merits:
+        most = np.full(group.max() + 1, -np.inf)
+        np.maximum.at(most, group[best], merit[best])
+        best &= (merit == most[group]) | (merit >= (1.0 - SAME) * np.abs(most[group]))
+    candidates = np.flatnonzero(best)
+    return np.sort(candidates[np.unique(group[candidates], return_index=True)[1]]), group
+
+
+def _groups(B: LocalMatrix) -> Indices:
+    """Return a number for each column, the same for those that agree to `SAME` once they have length one.
+
+    Sorted by one generic mixture of their entries equal columns are neighbours.
+    """
+    m, n = B.shape
+    directions = B.scaled(np.ones(m), 1.0 / np.sqrt(B.squared_norms()))
+    order = np.argsort(directions.cross(np.cos(np.arange(m))), kind="stable")
+    ranked = directions.columns(order).values
+    apart = abs(ranked[:, 1:] - ranked[:, :-1]).max(axis=0)
+    fresh = (apart.toarray().ravel() if B.is_sparse else apart) > SAME
+    group = np.empty(n, dtype=np.intp)
+    group[order] = np.concatenate([[0], np.cumsum(fresh)])
+    return group
