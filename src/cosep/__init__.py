@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cosep.select.both_sides import both_sides
     from cosep.select.cosfgm import cosfgm
     from cosep.select.cur import cur
+    from cosep.select.faithful import faithful
     from cosep.select.fgm import fgm
     from cosep.select.greedy import greedy
     from cosep.select.gsfgm import gsfgm
@@ -58,6 +59,7 @@ _HOMES = {
     "clustering_accuracy": "cosep.metrics",
     "cosfgm": "cosep.select.cosfgm",
     "cur": "cosep.select.cur",
+    "faithful": "cosep.select.faithful",
     "fgm": "cosep.select.fgm",
     "greedy": "cosep.select.greedy",
     "gsfgm": "cosep.select.gsfgm",
@@ -96,6 +98,7 @@ __all__ = [
     "cosfgm",
     "cur",
     "datasets",
+    "faithful",
     "fgm",
     "greedy",
     "gsfgm",

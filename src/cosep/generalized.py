@@ -14,7 +14,7 @@ import numpy as np
 from cosep.factorization import Callback, Factorization, Selection
 from cosep.matrix.checks import as_matrix, check_callback, check_number, check_positive
 from cosep.matrix.local import Array, LocalMatrix
-from cosep.mixing import check_selection, factor_labels, mix, narrow, nonnegative
+from cosep.mixing import Budget, alternate, check_selection, factor_labels, mix, narrow, nonnegative
 
 
 def mix_generalized(
@@ -75,26 +75,13 @@ def mix_generalized(
         explained = float(np.vdot(M_H, P1)) + float(np.vdot(M_C.T, P2))
         return 0.5 * (total - 2.0 * explained + float(np.vdot(W.T @ W, B @ B.T))) / total
 
-    P1, P2 = np.zeros_like(M_H), np.zeros_like(M_C.T)
-    before, t = P1, 1.0
-    objective = [half_error(P1, P2)]
-    for step in range(1, max_iter + 1):
-        following = (1.0 + np.sqrt(1.0 + 4.0 * t * t)) / 2.0
-        ahead = np.maximum(P1 + (t - 1.0) / following * (P1 - before), 0.0)
-        Q2 = nonnegative(C, M_C - H.T @ (ahead.T @ C), P2.T).T
-        Q1 = nonnegative(H.T, M_H - C @ (Q2 @ H.T), ahead)
-        value = half_error(Q1, Q2)
-        if callback is not None:
-            callback("mix", step, max_iter, float(np.sqrt(max(2.0 * min(value, objective[-1]), 0.0))))
-        if value > objective[-1] and t > 1.0:
-            before, t = P1, 1.0
-            continue
-        if value > objective[-1]:
-            break
-        before, P1, P2, t = P1, Q1, Q2, following
-        objective.append(value)
-        if objective[-2] - value <= 0.5 * tol:
-            break
+    def advance(P1: Array, P2: Array) -> tuple[Array, Array, float]:
+        P2 = nonnegative(C, M_C - H.T @ (P1.T @ C), P2.T).T
+        P1 = nonnegative(H.T, M_H - C @ (P2 @ H.T), P1)
+        return P1, P2, half_error(P1, P2)
+
+    nothing = np.zeros_like(M_H), np.zeros_like(M_C.T)
+    P1, P2, objective = alternate(advance, *nothing, half_error(*nothing), Budget("mix", max_iter, tol, callback))
     P1 = row_weights(M, C, H, P2)
     objective[-1] = min(objective[-1], half_error(P1, P2))
     W, B = np.hstack([P1, C]), np.vstack([H, P2])

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from cosep.clusters import co_cluster
 from cosep.estimators.base import (
     Factorizer,
     Method,
@@ -23,7 +24,7 @@ from cosep.estimators.base import (
 from cosep.factorization import Callback, Fidelity, SelectionWarning
 from cosep.matrix.checks import check_callback, check_choice, check_count, check_random
 from cosep.matrix.local import LocalMatrix
-from cosep.mixing import mix
+from cosep.mixing import Budget, mix
 from cosep.scaling import SCALINGS, scale
 from cosep.select import BOTH_SELECTORS
 from cosep.select.pool import Pool
@@ -119,7 +120,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         n_rows: int = 10,
         n_cols: int = 10,
         *,
-        method: Method = "cosfgm",
+        method: Method = "faithful",
         scaling: str | None = None,
         preselect: int | tuple[int | None, int | None] | None = None,
         max_iter: int = 100,
@@ -174,7 +175,9 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
             msg = "X is so near the largest float that its components are not; divide X by a constant."
             raise ValueError(msg)
         self.row_weights_, self.col_weights_ = np.asarray(factors.row_weights), np.asarray(factors.col_weights)
-        self.rows_, self.columns_ = biclusters(factors)
+        clusters = co_cluster(M, factors, Budget("label", self.max_iter, self.tol, self.callback))
+        self.row_labels_, self.column_labels_ = clusters.row_labels, clusters.col_labels
+        self.rows_, self.columns_ = biclusters(clusters)
         self.n_iter_ = len(factors.meta["objective"]) - 1
         self.reconstruction_err_ = frobenius_error(M, factors)
         if self.core_diagnosis_.permuted_diagonal:

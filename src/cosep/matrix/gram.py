@@ -27,7 +27,6 @@ class GramMatrix(LocalMatrix):
     def __init__(self, of: LocalMatrix) -> None:
         self._of = _moderate(of)
         super().__init__(None, 2 * self._of.exponent)
-        self._norms: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -74,11 +73,8 @@ class GramMatrix(LocalMatrix):
         block = self._of.cross(self._of.take(cols=cols))
         return block if rows is None else block[rows]
 
-    def squared_norms(self) -> Array:
-        """Squared l2 norms of the columns, found once."""
-        if self._norms is None:
-            self._norms = self._norms_across() if self._is_cheaper_across() else super().squared_norms()
-        return self._norms.copy()
+    def _squared_norms(self) -> Array:
+        return self._norms_across() if self._is_cheaper_across() else super()._squared_norms()
 
     def _is_cheaper_across(self) -> bool:
         X = self._of

@@ -33,6 +33,7 @@ class LocalMatrix:
     def __init__(self, values: Any, exponent: int = 0) -> None:
         self.values = values
         self.exponent = exponent
+        self._norms: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -116,7 +117,12 @@ class LocalMatrix:
         return self.cross(np.ones(self.shape[0]))
 
     def squared_norms(self) -> Array:
-        """Squared l2 norms of the columns."""
+        """Squared l2 norms of the columns, found once."""
+        if self._norms is None:
+            self._norms = self._squared_norms()
+        return self._norms.copy()
+
+    def _squared_norms(self) -> Array:
         if self.is_sparse:
             squares = self.values.astype(np.float64)
             squares.data **= 2

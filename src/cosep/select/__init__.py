@@ -6,6 +6,7 @@ from cosep.factorization import Selection
 from cosep.select.both_sides import both_sides
 from cosep.select.cosfgm import cosfgm
 from cosep.select.cur import cur
+from cosep.select.faithful import faithful
 from cosep.select.fgm import fgm
 from cosep.select.greedy import greedy
 from cosep.select.gsfgm import gsfgm
@@ -19,6 +20,7 @@ Selector = Callable[..., Selection]
 COLUMN_SELECTORS: dict[str, Selector] = {"spa": spa, "snpa": snpa, "xray": xray, "fgm": fgm, "greedy": greedy}
 EITHER_SELECTORS: dict[str, Selector] = {"gspa": gspa, "gsfgm": gsfgm}
 BOTH_SELECTORS: dict[str, Selector] = {
+    "faithful": faithful,
     "cosfgm": cosfgm,
     "spa": both_sides(spa),
     "snpa": both_sides(snpa),

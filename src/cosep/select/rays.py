@@ -65,14 +65,20 @@ def leading(B: LocalMatrix, merits: tuple[Array, ...]) -> tuple[Indices, Indices
 def _groups(B: LocalMatrix) -> Indices:
     """Return a number for each column, the same for those that agree to `SAME` once they have length one.
 
-    Sorted by one generic mixture of their entries equal columns are neighbours.
+    Sorted by one generic mixture of their entries equal columns are neighbours, and only neighbours with about the
+    same mixture are compared.
     """
     m, n = B.shape
-    directions = B.scaled(np.ones(m), 1.0 / np.sqrt(B.squared_norms()))
-    order = np.argsort(directions.cross(np.cos(np.arange(m))), kind="stable")
-    ranked = directions.columns(order).values
-    apart = abs(ranked[:, 1:] - ranked[:, :-1]).max(axis=0)
-    fresh = (apart.toarray().ravel() if B.is_sparse else apart) > SAME
+    lengths = np.sqrt(B.squared_norms())
+    mixtures = B.cross(np.cos(np.arange(m))) / lengths
+    order = np.argsort(mixtures, kind="stable")
+    fresh = np.diff(mixtures[order]) > m * SAME
+    close = np.flatnonzero(~fresh)
+    first, second = (
+        B.columns(order[at]).scaled(np.ones(m), 1.0 / lengths[order[at]]).values for at in (close, close + 1)
+    )
+    apart = abs(first - second).max(axis=0)
+    fresh[close] = (apart.toarray().ravel() if B.is_sparse else apart) > SAME
     group = np.empty(n, dtype=np.intp)
     group[order] = np.concatenate([[0], np.cumsum(fresh)])
     return group

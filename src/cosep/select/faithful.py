@@ -1,0 +1,224 @@
+"""A matrix enters, rows and columns that themselves explain it leave.
+
+Notation
+--------
+M : data; K1, K2 : the chosen rows and columns
+A, V : chosen columns, and the weights that explain all columns by them, M ~ A V'; B = M'A
+U : the weights that explain all rows by the chosen ones; S = M(K1,K2) the core
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cosep.factorization import Callback, Selection
+from cosep.matrix.checks import as_matrix, check_callback, check_nonzero, check_positive
+from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
+from cosep.mixing import half_squared_error, nonnegative
+from cosep.nmf.ahals import ahals
+from cosep.select.both_sides import check_sizes, warn_if_degenerate
+from cosep.select.pool import Pool, Positions, check_pool
+from cosep.select.rays import leading
+from cosep.select.spa import pursue, spa_weights, warn_if_fewer
+from cosep.select.turns import SAME, TIE, largest
+
+# Accuracy of the factorization whose components the first choice stands for.
+TOPICS_TOL = 3e-4
+# Columns that are tried in the place of one.
+RIVALS = 4
+# A round of exchanges that gains a smaller share of the errors is the last.
+WORTHWHILE = 1e-3
+
+
+class Side(NamedTuple):
+    """Chosen columns, the weights of all columns, ``B = M'A``, and what is left, ``||M - A V'||^2 / ||M||^2``."""
+
+    chosen: Indices
+    V: Array
+    B: Array
+    error: float
+
+
+def faithful(
+    X: Any,
+    n_rows: int,
+    n_cols: int,
+    *,
+    max_iter: int = 20,
+    row_pool: Pool | None = None,
+    col_pool: Pool | None = None,
+    callback: Callback | None = None,
+) -> Selection:
+    """Choose rows and columns with a small ``||X - U X(rows,:)||^2 + ||X - X(:,cols) V'||^2 + ||X - U S V'||^2``.
+
+    U and V are the best nonnegative weights of the first two terms, ``S = X(rows, cols)``: the three errors are those
+    of rows, columns and core on their own, nothing being refitted. On a co-separable matrix all three can be zero.
+
+    The first choice of a side is that of SPA, or the real rows (columns) most like the components of a nonnegative
+    factorization, whichever has the smaller error. Then every chosen row and column is tried against its four
+    strongest rivals, with the others as they are, and what lowers the sum is kept, until nothing does.
+
+    Parameters
+    ----------
+    X : array-like or sparse of shape (m, n)
+    n_rows, n_cols : int
+        Size of the core.
+    max_iter : int
+        Rounds of exchanges at the most.
+    row_pool, col_pool : Pool, optional
+        Which rows and columns may be chosen, and which must be.
+    callback : callable, optional
+        Called as ``callback("select", round, max_iter, relative error of the core)`` after the first choice and each
+        round, and before them as `ahals` does.
+
+    Returns
+    -------
+    Selection
+        ``history`` holds the relative errors of rows, columns and core for the first choice and each round.
+
+    Notes
+    -----
+    Deterministic. Of rows that are multiples of each other the longest stands for all, of those the first; likewise
+    of columns. Transposing X swaps rows and columns.
+
+    Examples
+    --------
+    >>> from cosep import faithful
+    >>> from cosep.datasets import make_coseparable
+    >>> from cosep.metrics import index_accuracy
+    >>> X, truth = make_coseparable(30, 20, 4, 4, random_state=0)
+    >>> index_accuracy(faithful(X, 4, 4), truth)
+    1.0
+    """
+    M = as_matrix(X)
+    n_rows, n_cols = check_sizes(M, n_rows, n_cols)
+    max_iter = check_positive(max_iter)
+    check_callback(callback)
+    check_nonzero(M)
+    both = M.T, M
+    sizes = n_rows, n_cols
+    pools = (
+        _distinct(M.T, check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows")),
+        _distinct(M, check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")),
+    )
+    topics = _topics(M, max(sizes), callback)
+    rows, cols = (_start(*side) for side in zip(both, sizes, pools, topics, strict=True))
+    core = core_error(M, rows, cols)
+    history = [_norms(rows, cols, core)]
+    for step in range(max_iter):
+        if callback is not None:
+            callback("select", step, max_iter, history[-1][2])
+        others = exchange(M.T, pools[0], rows, cols), exchange(M, pools[1], cols, rows)
+        pairs = [(rows, others[1]), (others[0], cols), others]
+        cores = [core_error(M, *pair) for pair in pairs]
+        sums = [pair[0].error + pair[1].error + error for pair, error in zip(pairs, cores, strict=True)]
+        best = int(np.argmin(sums))
+        if sums[best] >= (1.0 - WORTHWHILE) * (rows.error + cols.error + core):
+            break
+        (rows, cols), core = pairs[best], cores[best]
+        history.append(_norms(rows, cols, core))
+    warn_if_fewer(rows.chosen, n_rows, "rows")
+    warn_if_fewer(cols.chosen, n_cols, "columns")
+    warn_if_degenerate(M, rows.chosen, cols.chosen)
+    return Selection(rows.chosen, cols.chosen, n_iter=len(history) - 1, history=tuple(history))
+
+
+def exchange(M: LocalMatrix, positions: Positions, cols: Side, rows: Side) -> Side:
+    """Try every chosen column against its rivals: those most like what the others leave of the data it explains."""
+    A, V, U = M.take(cols=cols.chosen), cols.V.copy(), rows.V
+    chosen, norms, r = cols.chosen.copy(), M.squared_norms(), len(cols.chosen)
+    M_U, U_U = M.cross(U), U.T @ U
+    H = M.take(rows=rows.chosen)
+    S = H[:, chosen]
+    explains = np.where(V.any(axis=0), V, 1.0)
+    rest = M.dot(explains) - A @ (V.T @ explains) + A * np.einsum("ij,ij->j", V, explains)
+    likeness = M.cross(np.maximum(rest, 0.0)) / np.sqrt(np.where(norms > 0, norms, np.inf))[:, None]
+    likeness[~positions.allowed] = 0.0
+    likeness[chosen] = 0.0
+    for k, rivals, M_D in _products(M, [_most(column, RIVALS) for column in likeness.T], chosen):
+        S_D = H[:, rivals]
+        others = np.arange(r) != k
+        P = np.maximum(M_D - V[:, others] @ M_D[chosen[others]], 0.0) / norms[rivals]
+        squares = np.einsum("ij,ij->j", P, P)
+        core = np.einsum("ij,ij->j", S_D, M_U.T @ P - U_U @ S[:, others] @ (V[:, others].T @ P))
+        # By so much do the errors of columns and core fall, compared with a weight of zero.
+        gains = squares * norms[rivals] + 2.0 * core - np.einsum("ij,ij->j", S_D, U_U @ S_D) * squares
+        gains[np.isin(rivals, chosen[others])] = -np.inf
+        best = int(np.flatnonzero(gains >= gains.max() - SAME * abs(gains.max()))[0])
+        if k < len(positions.include) or gains[best] - gains[0] <= TIE * abs(gains[0]):
+            best = 0
+        chosen[k], V[:, k], S[:, k] = rivals[best], P[:, best], S_D[:, best]
+    return cols if np.array_equal(chosen, cols.chosen) else side_of(M, chosen, V)
+
+
+def _products(M: LocalMatrix, rivals: list[Indices], chosen: Indices) -> Iterator[tuple[int, Indices, Array]]:
+    """Yield each position, its column and that column's rivals, and ``M'`` times these, found for several at once."""
+    columns = [np.append(column, others) for column, others in zip(chosen.copy(), rivals, strict=True)]
+    size = max(1, BLOCK_ENTRIES // (M.shape[1] * (1 + RIVALS)))
+    for start in range(0, len(columns), size):
+        block = columns[start : start + size]
+        products = np.split(M.gram(np.concatenate(block)), np.cumsum([len(one) for one in block])[:-1], axis=1)
+        for k, product in enumerate(products, start):
+            yield k, columns[k], product
+
+
+def side_of(M: LocalMatrix, chosen: Indices, near: Array | None = None) -> Side:
+    """Return how well the chosen columns explain all; weights near the best ones make it quicker."""
+    A = M.take(cols=chosen)
+    B = M.cross(A)
+    V = nonnegative(A, B, np.zeros((M.shape[1], len(chosen))) if near is None else near, exact=True)
+    return Side(chosen, V, B, max(2.0 * half_squared_error(M.squared_norm(), A, B, V), 0.0))
+
+
+def core_error(M: LocalMatrix, rows: Side, cols: Side) -> float:
+    """``||M - U S V'||^2 / ||M||^2`` with the weights of both sides."""
+    W = rows.V @ M.take(rows.chosen, cols.chosen)
+    return max(2.0 * half_squared_error(M.squared_norm(), W, M.cross(W), cols.V), 0.0)
+
+
+def _topics(M: LocalMatrix, r: int, callback: Callback | None) -> tuple[Array, Array]:
+    """Return the components of a factorization as rows and as columns; of X' it is the transpose of that of X."""
+    (m, n), norms = M.shape, (M.T.squared_norms(), M.squared_norms())
+    if (m, float(norms[0] @ norms[0])) < (n, float(norms[1] @ norms[1])):
+        as_rows, as_cols = _topics(M.T, r, callback)
+        return as_cols, as_rows
+    factors = ahals(LocalMatrix(M.values), r, tol=TOPICS_TOL, callback=callback)
+    return np.asarray(factors.col_factor.T, dtype=np.float64), np.asarray(factors.row_factor, dtype=np.float64)
+
+
+def _start(M: LocalMatrix, r: int, positions: Positions, topics: Array) -> Side:
+    """Return the columns that SPA picks or those most like the topics, whichever explain more."""
+    norms, lengths = M.squared_norms(), np.linalg.norm(topics, axis=0)
+    likeness = M.cross(topics) / np.sqrt(np.where(norms > 0, norms, np.inf))[:, None] / np.where(lengths, lengths, 1.0)
+    likeness[~positions.allowed] = 0.0
+    chosen = positions.include.tolist()
+    for k in np.argsort(-likeness.max(axis=0), kind="stable"):
+        likeness[chosen, k] = 0.0
+        if len(chosen) < r and likeness[:, k].any():
+            chosen.append(largest(likeness[:, k], norms))
+    extreme = side_of(M, pursue(M, r, spa_weights(M), positions=positions)[0])
+    typical = side_of(M, np.array(chosen, dtype=np.intp))
+    return typical if typical.error < extreme.error - SAME else extreme
+
+
+def _distinct(M: LocalMatrix, positions: Positions) -> Positions:
+    """Allow one column of every ray; those that must be included stay."""
+    norms = M.squared_norms()
+    open_ones = np.flatnonzero(positions.allowed & (norms > 0))
+    allowed = np.zeros(len(norms), dtype=bool)
+    if len(open_ones):
+        allowed[open_ones[leading(M.columns(open_ones), (norms[open_ones],))[0]]] = True
+    allowed[positions.include] = True
+    return Positions(allowed, positions.include, norms)
+
+
+def _most(merits: Array, count: int) -> Indices:
+    """Return where the largest positive merits are; of those that agree to rounding the first."""
+    least = np.partition(merits, -count)[-count] if count < len(merits) else 0.0
+    strong = np.flatnonzero((merits >= (1.0 - SAME) * least) & (merits > 0))
+    return strong[np.argsort(-np.round(merits[strong] / merits.max(initial=0.0) / SAME), kind="stable")[:count]]
+
+
+def _norms(rows: Side, cols: Side, core: float) -> tuple[float, float, float]:
+    return float(np.sqrt(rows.error)), float(np.sqrt(cols.error)), float(np.sqrt(core))
