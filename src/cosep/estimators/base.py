@@ -55,8 +55,7 @@ class Model(BaseEstimator, metaclass=ABCMeta):
     def _store(self, factorization: Factorization, selection: Selection | None = None) -> None:
         """Set the attributes that every estimator has, and those of the selection where there is one."""
         self.row_factor_, self.col_factor_ = factorization.row_factor, factorization.col_factor
-        if factorization.row_labels is not None:
-            self.row_labels_, self.column_labels_ = factorization.row_labels, factorization.col_labels
+        self._store_labels(factorization)
         if hasattr(self, "selected_features_"):
             del self.selected_features_
         if selection is None:
@@ -65,6 +64,11 @@ class Model(BaseEstimator, metaclass=ABCMeta):
         self.gap_, self.history_ = selection.gap, selection.history
         if hasattr(self, "feature_names_in_") and selection.col_indices is not None:
             self.selected_features_ = self.feature_names_in_[selection.col_indices]
+
+    def _store_labels(self, factorization: Factorization) -> None:
+        """Set the clusters of rows and columns, where there are any."""
+        if factorization.row_labels is not None:
+            self.row_labels_, self.column_labels_ = factorization.row_labels, factorization.col_labels
 
     def _store_fidelity(self, M: LocalMatrix, factorization: Factorization) -> None:
         """Set how much of the data the selected rows, columns and core explain before anything is refitted."""

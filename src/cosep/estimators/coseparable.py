@@ -176,7 +176,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
             raise ValueError(msg)
         self.row_weights_, self.col_weights_ = np.asarray(factors.row_weights), np.asarray(factors.col_weights)
         clusters = co_cluster(M, factors, Budget("label", self.max_iter, self.tol, self.callback))
-        self.row_labels_, self.column_labels_ = clusters.row_labels, clusters.col_labels
+        self._store_labels(clusters)
         self.rows_, self.columns_ = biclusters(clusters)
         self.n_iter_ = len(factors.meta["objective"]) - 1
         self.reconstruction_err_ = frobenius_error(M, factors)

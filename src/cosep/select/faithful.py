@@ -19,9 +19,9 @@ from cosep.mixing import half_squared_error, nonnegative
 from cosep.nmf.ahals import ahals
 from cosep.select.both_sides import check_sizes, warn_if_degenerate
 from cosep.select.pool import Pool, Positions, check_pool
-from cosep.select.rays import leading
+from cosep.select.rays import distinct
 from cosep.select.spa import pursue, spa_weights, warn_if_fewer
-from cosep.select.turns import SAME, TIE, largest
+from cosep.select.turns import SAME, TIE, largest, several_largest
 
 # Accuracy of the factorization whose components the first choice stands for.
 TOPICS_TOL = 3e-4
@@ -96,16 +96,14 @@ def faithful(
     max_iter = check_positive(max_iter)
     check_callback(callback)
     check_nonzero(M)
-    both = M.T, M
-    sizes = n_rows, n_cols
     pools = (
-        _distinct(M.T, check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows")),
-        _distinct(M, check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")),
+        distinct(M.T, check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows")),
+        distinct(M, check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")),
     )
-    topics = _topics(M, max(sizes), callback)
-    rows, cols = (_start(*side) for side in zip(both, sizes, pools, topics, strict=True))
+    topics = find_topics(M, max(n_rows, n_cols), callback)
+    rows, cols = first_choice(M.T, n_rows, pools[0], topics[0]), first_choice(M, n_cols, pools[1], topics[1])
     core = core_error(M, rows, cols)
-    history = [_norms(rows, cols, core)]
+    history = [_roots(rows.error, cols.error, core)]
     for step in range(max_iter):
         if callback is not None:
             callback("select", step, max_iter, history[-1][2])
@@ -117,11 +115,12 @@ def faithful(
         if sums[best] >= (1.0 - WORTHWHILE) * (rows.error + cols.error + core):
             break
         (rows, cols), core = pairs[best], cores[best]
-        history.append(_norms(rows, cols, core))
-    warn_if_fewer(rows.chosen, n_rows, "rows")
-    warn_if_fewer(cols.chosen, n_cols, "columns")
-    warn_if_degenerate(M, rows.chosen, cols.chosen)
-    return Selection(rows.chosen, cols.chosen, n_iter=len(history) - 1, history=tuple(history))
+        history.append(_roots(rows.error, cols.error, core))
+    chosen = _best_first(M.T, rows, pools[0]), _best_first(M, cols, pools[1])
+    warn_if_fewer(chosen[0], n_rows, "rows")
+    warn_if_fewer(chosen[1], n_cols, "columns")
+    warn_if_degenerate(M, *chosen)
+    return Selection(*chosen, n_iter=len(history) - 1, history=tuple(history))
 
 
 def exchange(M: LocalMatrix, positions: Positions, cols: Side, rows: Side) -> Side:
@@ -136,7 +135,7 @@ def exchange(M: LocalMatrix, positions: Positions, cols: Side, rows: Side) -> Si
     likeness = M.cross(np.maximum(rest, 0.0)) / np.sqrt(np.where(norms > 0, norms, np.inf))[:, None]
     likeness[~positions.allowed] = 0.0
     likeness[chosen] = 0.0
-    for k, rivals, M_D in _products(M, [_most(column, RIVALS) for column in likeness.T], chosen):
+    for k, rivals, M_D in _products(M, [several_largest(column, RIVALS) for column in likeness.T], chosen):
         S_D = H[:, rivals]
         others = np.arange(r) != k
         P = np.maximum(M_D - V[:, others] @ M_D[chosen[others]], 0.0) / norms[rivals]
@@ -177,17 +176,17 @@ def core_error(M: LocalMatrix, rows: Side, cols: Side) -> float:
     return max(2.0 * half_squared_error(M.squared_norm(), W, M.cross(W), cols.V), 0.0)
 
 
-def _topics(M: LocalMatrix, r: int, callback: Callback | None) -> tuple[Array, Array]:
+def find_topics(M: LocalMatrix, r: int, callback: Callback | None) -> tuple[Array, Array]:
     """Return the components of a factorization as rows and as columns; of X' it is the transpose of that of X."""
     (m, n), norms = M.shape, (M.T.squared_norms(), M.squared_norms())
     if (m, float(norms[0] @ norms[0])) < (n, float(norms[1] @ norms[1])):
-        as_rows, as_cols = _topics(M.T, r, callback)
+        as_rows, as_cols = find_topics(M.T, r, callback)
         return as_cols, as_rows
     factors = ahals(LocalMatrix(M.values), r, tol=TOPICS_TOL, callback=callback)
     return np.asarray(factors.col_factor.T, dtype=np.float64), np.asarray(factors.row_factor, dtype=np.float64)
 
 
-def _start(M: LocalMatrix, r: int, positions: Positions, topics: Array) -> Side:
+def first_choice(M: LocalMatrix, r: int, positions: Positions, topics: Array) -> Side:
     """Return the columns that SPA picks or those most like the topics, whichever explain more."""
     norms, lengths = M.squared_norms(), np.linalg.norm(topics, axis=0)
     likeness = M.cross(topics) / np.sqrt(np.where(norms > 0, norms, np.inf))[:, None] / np.where(lengths, lengths, 1.0)
@@ -202,23 +201,12 @@ def _start(M: LocalMatrix, r: int, positions: Positions, topics: Array) -> Side:
     return typical if typical.error < extreme.error - SAME else extreme
 
 
-def _distinct(M: LocalMatrix, positions: Positions) -> Positions:
-    """Allow one column of every ray; those that must be included stay."""
-    norms = M.squared_norms()
-    open_ones = np.flatnonzero(positions.allowed & (norms > 0))
-    allowed = np.zeros(len(norms), dtype=bool)
-    if len(open_ones):
-        allowed[open_ones[leading(M.columns(open_ones), (norms[open_ones],))[0]]] = True
-    allowed[positions.include] = True
-    return Positions(allowed, positions.include, norms)
+def _best_first(M: LocalMatrix, side: Side, positions: Positions) -> Indices:
+    """Return the chosen columns, those that must be included and then those that explain most in front."""
+    explained = np.linalg.norm(side.V, axis=0) * np.sqrt(M.squared_norms()[side.chosen])
+    explained[: len(positions.include)] = np.inf
+    return side.chosen[np.argsort(-explained, kind="stable")]
 
 
-def _most(merits: Array, count: int) -> Indices:
-    """Return where the largest positive merits are; of those that agree to rounding the first."""
-    least = np.partition(merits, -count)[-count] if count < len(merits) else 0.0
-    strong = np.flatnonzero((merits >= (1.0 - SAME) * least) & (merits > 0))
-    return strong[np.argsort(-np.round(merits[strong] / merits.max(initial=0.0) / SAME), kind="stable")[:count]]
-
-
-def _norms(rows: Side, cols: Side, core: float) -> tuple[float, float, float]:
-    return float(np.sqrt(rows.error)), float(np.sqrt(cols.error)), float(np.sqrt(core))
+def _roots(*errors: float) -> tuple[float, ...]:
+    return tuple(float(np.sqrt(error)) for error in errors)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.select.pool import Positions
 from cosep.select.turns import SAME, refuse_nothing
 
 # Columns of a matrix whose n x n factor is small: 32 MB.
@@ -44,6 +45,17 @@ def distinct_rays(M: LocalMatrix, price: Array, sizes: Array) -> Rays:
     of[nonzero] = np.argsort(group[leaders])[group]
     merged = B.columns(leaders).scaled(np.ones(B.shape[0]), together / w[leaders])
     return Rays(nonzero[leaders], merged, together, p[leaders], of)
+
+
+def distinct(M: LocalMatrix, positions: Positions) -> Positions:
+    """Allow only the longest column of every ray, the first of them if several are, and those to be included."""
+    norms = M.squared_norms()
+    open_ones = np.flatnonzero(positions.allowed & (norms > 0))
+    allowed = np.zeros(len(norms), dtype=bool)
+    if len(open_ones):
+        allowed[open_ones[leading(M.columns(open_ones), (norms[open_ones],))[0]]] = True
+    allowed[positions.include] = True
+    return Positions(allowed, positions.include, norms)
 
 
 def leading(B: LocalMatrix, merits: tuple[Array, ...]) -> tuple[Indices, Indices]:

@@ -54,6 +54,13 @@ def largest(merits: Array, sizes: Array) -> int:
     return int(tied[np.flatnonzero(best >= (1.0 - SAME) * best.max())[0]])
 
 
+def several_largest(merits: Array, count: int) -> Indices:
+    """Return where the largest positive merits are, largest first; of those that agree to rounding the first."""
+    least = np.partition(merits, -count)[-count] if count < len(merits) else 0.0
+    strong = np.flatnonzero((merits >= (1.0 - SAME) * least) & (merits > 0))
+    return strong[np.argsort(-np.round(merits[strong] / merits.max(initial=0.0) / SAME), kind="stable")[:count]]
+
+
 def refuse_nothing() -> NoReturn:
     """Say that there is nothing to select."""
     msg = (
