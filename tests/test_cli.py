@@ -117,7 +117,7 @@ def test_what_the_library_warns_about_is_said():
         (["--cols", "99999"], "--cols=99999 must be at most n_features="),
         (
             ["--method", "magic"],
-            "--method='magic' must be one of 'cosfgm', 'spa', 'snpa', 'xray', 'fgm', 'greedy', 'cur'.",
+            "--method='magic' must be one of 'faithful', 'cosfgm', 'spa', 'snpa', 'xray', 'fgm', 'greedy', 'cur'.",
         ),
         (["--scaling", "magic"], "--scaling='magic' must be one of 'rows', 'columns', 'degree', 'sinkhorn'."),
     ],

@@ -27,7 +27,7 @@ from cosep import (
     TriSymmetricNMF,
     both_sides,
     clustering_accuracy,
-    cosfgm,
+    faithful,
     make_coseparable,
     mix,
     preselect,
@@ -302,10 +302,11 @@ def test_a_data_frame_of_sparse_columns_is_fitted_like_its_matrix():
 
 def test_progress_is_reported_from_both_stages(planted):
     calls = []
-    CoSeparableNMF(n_rows=4, n_cols=4, callback=lambda *call: calls.append(call)).fit(planted[0])
-    assert {stage for stage, *_ in calls} == {"select", "solve", "mix"}
-    CoSeparableNMF(n_rows=4, n_cols=4, preselect=9, callback=lambda *call: calls.append(call)).fit(planted[0])
-    assert {stage for stage, *_ in calls} == {"preselect", "select", "solve", "mix"}
+    watched = {"n_rows": 4, "n_cols": 4, "callback": lambda *call: calls.append(call)}
+    CoSeparableNMF(**watched).fit(planted[0])
+    assert {stage for stage, *_ in calls} == {"topics", "select", "mix", "label"}
+    CoSeparableNMF(**watched, method="cosfgm", preselect=9).fit(planted[0])
+    assert {stage for stage, *_ in calls} == {"preselect", "topics", "select", "solve", "mix", "label"}
     assert all(step <= most for _, step, most, _ in calls)
 
 
@@ -339,7 +340,7 @@ def test_selecting_among_few_is_selecting_from_their_weighted_block(planted, for
     scaled = X if scaling is None else scale(X, scaling)[0].take()
     rows, cols = preselect(scaled.T, 25), preselect(scaled, 15)
     block = rows.weights[:, None] * scaled[rows.representatives][:, cols.representatives] * cols.weights
-    inside = cosfgm(block, 4, 4)
+    inside = faithful(block, 4, 4)
     model = CoSeparableNMF(n_rows=4, n_cols=4, scaling=scaling, preselect=(25, 15)).fit(form(X))
     np.testing.assert_array_equal(model.row_indices_, rows.original(inside.row_indices))
     np.testing.assert_array_equal(model.col_indices_, cols.original(inside.col_indices))
@@ -390,7 +391,10 @@ def test_extreme_scales_are_fitted_alike(planted, scale):
         ({"n_cols": 41}, r"n_cols=41 must be at most n_features=40; ask for fewer"),
         ({"n_rows": 0}, r"n_rows=0 must be a whole number of at least 1"),
         ({"n_cols": 2.5}, r"n_cols=2.5 must be a whole number"),
-        ({"method": "magic"}, r"method='magic' must be one of 'cosfgm', 'spa', 'snpa', 'xray', 'fgm', 'greedy', 'cur'"),
+        (
+            {"method": "magic"},
+            r"method='magic' must be one of 'faithful', 'cosfgm', 'spa', 'snpa', 'xray', 'fgm', 'greedy', 'cur'",
+        ),
         ({"scaling": "tfidf"}, r"scaling='tfidf' must be one of"),
         ({"preselect": 3}, r"preselect=3 must be at least n_rows=4; preselect more, or select fewer"),
         ({"preselect": (10, 3)}, r"preselect=3 must be at least n_cols=4; preselect more, or select fewer"),
@@ -403,7 +407,7 @@ def test_extreme_scales_are_fitted_alike(planted, scale):
         ({"callback": 5}, r"callback=5 must be a function"),
         ({"random_state": "abc"}, r"random_state='abc' must be None, a whole number"),
         ({"method": max}, r"method=<built-in function max> must be a function \(X, n_rows, n_cols\) -> Selection"),
-        ({"method": spa}, r"must be a function \(X, n_rows, n_cols\) -> Selection .* or a name: 'cosfgm'"),
+        ({"method": spa}, r"must be a function \(X, n_rows, n_cols\) -> Selection .* or a name: 'faithful'"),
         ({"method": lambda _X, _r, _c: None}, r"must return a Selection with row_indices and col_indices"),
     ],
 )

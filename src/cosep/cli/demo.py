@@ -21,7 +21,12 @@ from cosep.kernels.compile import is_compiled
 from cosep.metrics import clustering_accuracy
 from cosep.mixing import factor_labels
 
-STAGES = {"select": "choosing functions and words", "mix": "fitting the factors"}
+STAGES = {
+    "topics": "looking for topics",
+    "select": "choosing functions and words",
+    "mix": "fitting the factors",
+    "label": "sorting into clusters",
+}
 ANCHORS, WORDS, OTHERS = 2, 6, 3
 PIPED_WIDTH = 100
 

@@ -69,8 +69,8 @@ def faithful(
     row_pool, col_pool : Pool, optional
         Which rows and columns may be chosen, and which must be.
     callback : callable, optional
-        Called as ``callback("select", round, max_iter, relative error of the core)`` after the first choice and each
-        round, and before them as `ahals` does.
+        Called as ``callback("topics", iteration, most, relative error)`` while topics are sought, and as
+        ``callback("select", round, max_iter, relative error of the core)`` after the first choice and each round.
 
     Returns
     -------
@@ -182,7 +182,8 @@ def find_topics(M: LocalMatrix, r: int, callback: Callback | None) -> tuple[Arra
     if (m, float(norms[0] @ norms[0])) < (n, float(norms[1] @ norms[1])):
         as_rows, as_cols = find_topics(M.T, r, callback)
         return as_cols, as_rows
-    factors = ahals(LocalMatrix(M.values), r, tol=TOPICS_TOL, callback=callback)
+    report = None if callback is None else lambda _, *progress: callback("topics", *progress)
+    factors = ahals(LocalMatrix(M.values), r, tol=TOPICS_TOL, callback=report)
     return np.asarray(factors.col_factor.T, dtype=np.float64), np.asarray(factors.row_factor, dtype=np.float64)
 
 

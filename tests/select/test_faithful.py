@@ -1,0 +1,167 @@
+"""Faithful selection: the errors it reports, the optimum it comes near, answers that follow the matrix."""
+
+from importlib import import_module
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import nnls
+from threadpoolctl import threadpool_limits
+
+from cosep import CoSeparableNMF, Pool, Selection, SelectionWarning, faithful, greedy, index_accuracy, make_coseparable
+from cosep.matrix.checks import as_matrix
+
+module = import_module("cosep.select.faithful")
+
+
+def errors(X, rows, cols):
+    """Return the squared relative errors of rows, columns and core, row by row and column by column."""
+    rows, cols = list(rows), list(cols)
+    U = np.array([nnls(X[rows].T, x)[0] for x in X])
+    V = np.array([nnls(X[:, cols], x)[0] for x in X.T])
+    left = X - U @ X[rows], X - X[:, cols] @ V.T, X - U @ X[np.ix_(rows, cols)] @ V.T
+    return [float((part**2).sum() / (X**2).sum()) for part in left]
+
+
+def counts(seed, shape=(40, 30)):
+    """Return a topic-like matrix of counts with some rows and columns repeated, and some multiples of others."""
+    random = np.random.default_rng(seed)
+    X = random.poisson(random.gamma(0.4, size=(shape[0], 4)) @ random.gamma(0.3, 3.0, size=(4, shape[1]))).astype(float)
+    X[[3, 5]], X[7] = X[1], 2 * X[2]
+    X[:, [4, 9]], X[:, 6] = X[:, [0]], 3 * X[:, 2]
+    return X
+
+
+def contents(X, chosen):
+    rows, cols = X[chosen.row_indices], X[:, chosen.col_indices].T
+    return sorted(map(tuple, rows.tolist())), sorted(map(tuple, cols.tolist()))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_history_holds_the_errors_of_rows_columns_and_core_and_their_sum_falls(seed):
+    X = counts(seed)
+    chosen = faithful(X, 4, 3)
+    np.testing.assert_allclose(np.square(chosen.history[-1]), errors(X, chosen.row_indices, chosen.col_indices))
+    sums = (np.array(chosen.history) ** 2).sum(axis=1)
+    assert (np.diff(sums) < 0).all()
+    assert chosen.n_iter == len(sums) - 1
+
+
+def test_the_choice_is_among_the_best_of_all_choices():
+    ranks = []
+    for seed in range(6):
+        X = np.random.default_rng(seed).gamma(0.5, size=(8, 7))
+        chosen = faithful(X, 2, 2)
+        mine = sum(errors(X, chosen.row_indices, chosen.col_indices))
+        pairs = product(combinations(range(8), 2), combinations(range(7), 2))
+        every = sorted(sum(errors(X, *pair)) for pair in pairs)
+        ranks.append(np.searchsorted(every, mine * (1 - 1e-9)))
+        assert mine <= 1.1 * every[0]
+    assert sum(rank == 0 for rank in ranks) >= 4
+
+
+def test_exchanges_repair_a_bad_first_choice(monkeypatch):
+    X = counts(8)
+    best = np.square(faithful(X, 4, 4).history[-1]).sum()
+    bad = np.arange(10, 14)
+    monkeypatch.setattr(module, "first_choice", lambda M, *_: module.side_of(M, bad))
+    monkeypatch.setattr(module, "WORTHWHILE", 0.0)
+    sums = np.square(faithful(X, 4, 4).history).sum(axis=1)
+    assert sums[-1] - best < 0.5 * (sums[0] - best)
+
+
+def test_products_with_rivals_are_found_in_blocks(monkeypatch):
+    X = counts(2)
+    whole = faithful(X, 4, 4)
+    monkeypatch.setattr(module, "BLOCK_ENTRIES", 1)
+    one_by_one = faithful(X, 4, 4)
+    np.testing.assert_array_equal(whole.row_indices, one_by_one.row_indices)
+    np.testing.assert_array_equal(whole.col_indices, one_by_one.col_indices)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_planted_rows_and_columns_are_found_with_a_little_noise_and_explain_everything_without(seed):
+    r = 3 + seed % 6
+    X, truth = make_coseparable(50 + seed, 40, r, r, random_state=seed)
+    model = CoSeparableNMF(r, r).fit(X)
+    assert index_accuracy(faithful(X, r, r), truth) == 1.0
+    assert min(model.row_fidelity_, model.col_fidelity_, model.core_fidelity_) > 1 - 1e-6
+    noisy, truth = make_coseparable(50 + seed, 40, r, r, noise=1e-3, random_state=seed)
+    if np.linalg.cond(noisy[np.ix_(truth.row_indices, truth.col_indices)]) < 100:
+        assert index_accuracy(faithful(noisy, r, r), truth) == 1.0
+
+
+@pytest.mark.filterwarnings("ignore::cosep.SelectionWarning")
+@settings(deadline=None, max_examples=25)
+@given(seed=st.integers(0, 2**32 - 1), factor=st.sampled_from([3.0, 0.37, 1e-8, 1e100]))
+def test_the_answer_follows_the_matrix(seed, factor):
+    X = counts(seed)
+    chosen = faithful(X, 4, 3)
+    random = np.random.default_rng(seed)
+    p, q = random.permutation(len(X)), random.permutation(X.shape[1])
+    moved = faithful(X[p][:, q], 4, 3)
+    assert contents(X, Selection(p[moved.row_indices], q[moved.col_indices])) == contents(X, chosen)
+    scaled, turned = faithful(factor * X, 4, 3), faithful(X.T, 3, 4)
+    for other in (scaled, turned.T, faithful(scipy.sparse.csc_array(X), 4, 3)):
+        np.testing.assert_array_equal(other.row_indices, chosen.row_indices)
+        np.testing.assert_array_equal(other.col_indices, chosen.col_indices)
+
+
+def test_a_square_matrix_and_its_transpose_agree():
+    X = counts(3, (30, 30))
+    chosen, turned = faithful(X, 4, 4), faithful(X.T, 4, 4)
+    np.testing.assert_array_equal(chosen.row_indices, turned.col_indices)
+    np.testing.assert_array_equal(chosen.col_indices, turned.row_indices)
+
+
+def test_of_proportional_rows_the_longest_is_chosen_and_of_equal_ones_the_first():
+    X = np.kron(np.diag([1.0, 2.0, 3.0]), np.ones((3, 2)))
+    X[4] *= 2
+    chosen = faithful(X, 3, 3)
+    assert sorted(chosen.row_indices) == [0, 4, 6]
+    assert sorted(chosen.col_indices) == [0, 2, 4]
+
+
+def test_threads_change_nothing():
+    X = counts(4, (300, 200))
+    with threadpool_limits(1):
+        one = faithful(X, 6, 6)
+    with threadpool_limits(2):
+        two = faithful(X, 6, 6)
+    np.testing.assert_array_equal(one.row_indices, two.row_indices)
+    np.testing.assert_array_equal(one.col_indices, two.col_indices)
+
+
+def test_what_must_be_included_comes_first_and_stays():
+    X = counts(5)
+    chosen = faithful(X, 4, 4, row_pool=Pool(include=[11, 3]), col_pool=Pool(candidates=range(8), include=[4]))
+    assert chosen.row_indices[:2].tolist() == [11, 3]
+    assert chosen.col_indices[0] == 4
+    assert set(chosen.col_indices) <= set(range(8))
+
+
+def test_the_best_comes_first():
+    X = np.kron(np.diag([1.0, 9.0, 3.0]), np.ones((3, 2)))
+    chosen = faithful(X, 3, 3)
+    assert chosen.row_indices.tolist() == [3, 6, 0]
+    assert chosen.col_indices.tolist() == [2, 4, 0]
+
+
+def test_fewer_are_chosen_with_a_warning_where_no_more_are_of_use():
+    X = np.kron(np.diag([1.0, 2.0]), np.ones((3, 3)))
+    with pytest.warns(SelectionWarning, match=r"Only 2 of the 3 (rows|columns)"):
+        chosen = faithful(X, 3, 3)
+    assert (len(chosen.row_indices), len(chosen.col_indices)) == (2, 2)
+
+
+def test_rows_explain_as_much_as_those_of_greedy_selection():
+    ratios = []
+    for seed in range(10):
+        X = counts(seed, (80, 60))
+        ours = module.side_of(as_matrix(X).T, faithful(X, 5, 5).row_indices)
+        theirs = module.side_of(as_matrix(X).T, greedy(X.T, 5).col_indices)
+        ratios.append((1 - np.sqrt(ours.error)) / (1 - np.sqrt(theirs.error)))
+    assert np.mean(ratios) > 0.98
