@@ -36,7 +36,8 @@ def test_json_says_what_was_chosen(answer):
     corpus = load_docstrings()
     assert (answer["n_functions"], answer["n_words"]) == corpus.counts.shape
     assert answer["n_rows"] == len(answer["biclusters"]) == 12
-    assert answer["method"] == "cosfgm"
+    assert answer["method"] == "faithful"
+    assert answer["warnings"] == []
     assert answer["scaling"] is None
     for one in answer["biclusters"]:
         assert one["function"] in corpus.documents
@@ -52,6 +53,19 @@ def test_what_was_chosen_explains_something(answer):
     assert all(one["n_functions"] >= 1 for one in answer["biclusters"])
     assert 0.1 < answer["relative_approximation"] < 1
     assert answer["clustering_accuracy_of_one_cluster"] < answer["clustering_accuracy"] < 1
+
+
+def test_the_functions_explain_most_of_what_any_factors_do(answer):
+    fidelities = [answer[f"{part}_fidelity"] for part in ("row", "col", "core")]
+    assert min(fidelities) > 0.6 * answer["relative_approximation"]
+
+
+def test_each_function_speaks_for_functions_of_its_own_subpackage(answer):
+    at_home = 0
+    for one in answer["biclusters"]:
+        home = one["function"].split(".")[:2]
+        at_home += sum(other.split(".")[:2] == home for other in one["others"]) >= 2
+    assert at_home >= 10
 
 
 def test_the_anchor_word_occurs_in_the_docstring_of_its_function(answer):
@@ -78,7 +92,8 @@ def test_the_table_names_every_function_and_the_summary_its_numbers(answer):
         assert f"{one['anchor_words'][0]}:" in text or f"{', '.join(one['anchor_words'])}:" in text
     assert f"{answer['n_functions']} functions and classes" in text
     assert f"accuracy {answer['clustering_accuracy']:.3f}" in text
-    assert f"relative approximation of {answer['relative_approximation']:.3f}" in text
+    for share in ("row_fidelity", "col_fidelity", "core_fidelity", "relative_approximation"):
+        assert f"{answer[share]:.1%}" in text
 
 
 def test_names_stay_whole_on_a_narrow_terminal(answer):

@@ -33,7 +33,9 @@ def demo(
     *,
     rows: Annotated[int, typer.Option(help="How many functions to choose.")] = 12,
     cols: Annotated[int, typer.Option(help="How many words to choose.")] = 12,
-    method: Annotated[str, typer.Option(help="How to choose: cosfgm, spa, snpa, xray, fgm, greedy or cur.")] = "cosfgm",
+    method: Annotated[
+        str, typer.Option(help="How to choose: faithful, cosfgm, spa, snpa, xray, fgm, greedy or cur.")
+    ] = "faithful",
     scaling: Annotated[
         str, typer.Option(help="Scale the counts for the choice: none, rows, columns, degree or sinkhorn.")
     ] = "none",

@@ -97,7 +97,7 @@ def describe(corpus: DocstringCorpus, model: CoSeparableNMF) -> dict[str, Any]:
         biclusters.append(
             {
                 "function": str(corpus.documents[row]),
-                "anchor_words": _largest(ties[k], corpus.words[model.col_indices_], ANCHORS),
+                "anchor_words": _largest(_strong(ties[k]), corpus.words[model.col_indices_], ANCHORS),
                 "words": _largest(words[k], corpus.words, WORDS),
                 "n_functions": int((labels == k).sum()),
                 "others": _largest(closeness, corpus.documents, OTHERS),
@@ -115,10 +115,18 @@ def describe(corpus: DocstringCorpus, model: CoSeparableNMF) -> dict[str, Any]:
         "scaling": model.scaling,
         "biclusters": biclusters,
         "unexplained_functions": int((labels < 0).sum()),
+        "row_fidelity": model.row_fidelity_,
+        "col_fidelity": model.col_fidelity_,
+        "core_fidelity": model.core_fidelity_,
         "relative_approximation": 1.0 - model.reconstruction_err_ / float(np.linalg.norm(norms)),
         "clustering_accuracy": clustering_accuracy(corpus.labels, labels),
         "clustering_accuracy_of_one_cluster": clustering_accuracy(corpus.labels, np.zeros(len(labels), dtype=int)),
     }
+
+
+def _strong(ties: Any) -> Any:
+    """Return the ties that are at least half as strong as the strongest, and zeros."""
+    return np.where(ties >= 0.5 * ties.max(), ties, 0.0)
 
 
 def _largest(values: Any, names: Any, count: int) -> list[str]:
@@ -168,11 +176,15 @@ def heading(answer: dict[str, Any]) -> tuple[str, ...]:
 
 def summary(answer: dict[str, Any]) -> tuple[str, ...]:
     """Return the sentences below the table."""
-    core = f"The {answer['n_rows']} x {answer['n_cols']} counts where they cross"
+    core = f"the {answer['n_rows']} x {answer['n_cols']} counts where they cross"
     clusters = f"Clusters against the {answer['n_subpackages']} subpackages"
     alone, homeless = answer["clustering_accuracy_of_one_cluster"], answer["unexplained_functions"]
     return (
-        f"{core} give a relative approximation of {answer['relative_approximation']:.3f} (1 is exact).",
+        (
+            f"These functions alone explain {answer['row_fidelity']:.1%} of all counts, these words alone "
+            f"{answer['col_fidelity']:.1%}, {core} {answer['core_fidelity']:.1%}."
+        ),
+        f"With factors refitted to the core: {answer['relative_approximation']:.1%}.",
         f"{clusters}: accuracy {answer['clustering_accuracy']:.3f} (one single cluster: {alone:.3f}).",
         *([f"In no cluster, for want of common words: {homeless}."] if homeless else []),
         f"Fitted in {answer['seconds']:.1f} s{', compiling included' if answer['compiling_included'] else ''}.",

@@ -37,18 +37,20 @@ UNFAITHFUL = 0.8
 class CoSeparableNMF(BiclusterMixin, Factorizer):
     """Explain a nonnegative matrix by a few of its rows and columns: ``X ~ P1 @ X[rows][:, cols] @ P2``.
 
-    J. Pan and M. K. Ng, SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023.
+    The model of J. Pan and M. K. Ng, SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023. Theirs is ``method="cosfgm"``;
+    the default selects rows and columns that explain the data on their own.
 
     Parameters
     ----------
     n_rows, n_cols : int
         How many rows and columns to select.
-    method : {"cosfgm", "spa", "snpa", "xray", "fgm", "greedy", "cur"} or callable
-        How to select: `cosfgm` or `cur`, a selector of columns on each side on its own ("spa" is SPA+; the
-        paper runs it un-normalised on documents, ``both_sides(partial(spa, normalize=False))``), or any
+    method : {"faithful", "cosfgm", "spa", "snpa", "xray", "fgm", "greedy", "cur"} or callable
+        How to select: `faithful`, `cosfgm` or `cur`, a selector of columns on each side on its own ("spa" is SPA+;
+        the paper runs it un-normalised on documents, ``both_sides(partial(spa, normalize=False))``), or any
         ``(X, n_rows, n_cols) -> Selection``.
     scaling : {"rows", "columns", "degree", "sinkhorn"} or None
-        Select on the matrix scaled by this rule. The factors are always those of X itself.
+        Select on the matrix scaled by this rule: "degree" where long rows and frequent columns shall count no more
+        than others. The factors and fidelities are always those of X itself.
     preselect : int, pair of int or None
         Select among so many rows and so many columns, which stand for clusters of the others; see `preselect`. Makes
         large data small, and can lose the best ones. None, or more than there are, keeps all of a side.
@@ -62,7 +64,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         Which rows and columns may be selected, and which must be. Columns by position or by name.
     callback : callable, optional
         Called as ``callback(stage, step, most_steps, relative_error)`` while ``fit`` goes on; the stages are
-        "preselect", "select", within it "solve", and "mix".
+        "preselect", "topics", "select", within it "solve", "mix" and "label", as far as the method has them.
 
     Attributes
     ----------
@@ -81,9 +83,10 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     row_weights_, col_weights_ : ndarray of shape (m, n_rows_) and (n_cols_, n_features)
         Every row as a mix of the selected rows, every column as a mix of the selected columns.
     row_labels_, column_labels_ : ndarray of int
-        The component with the largest share in the refitted factors; -1 for an all-zero row or column. The k-th
-        component starts from the k-th selected row or column, but refitting may move it: ``row_weights_`` and
-        ``col_weights_`` tell what the selected ones themselves explain.
+        Clusters: the component with the largest share, with factors refitted to X divided by the square roots of its
+        row and column sums; -1 for an all-zero row or column. The k-th component starts from the k-th selected row
+        or column, but refitting may move it: ``row_weights_`` and ``col_weights_`` tell what the selected ones
+        themselves explain.
     rows_, columns_ : ndarray of bool, of shape (n_rows_, m) and (n_rows_, n_features)
         One bicluster for each component: the rows with its label, and the columns with the label that it is tied to
         most through the core.
@@ -214,7 +217,7 @@ def _warn_if_unfaithful(approximation: float, fidelity: Fidelity) -> None:
             "The core is a permuted diagonal matrix: each selected row meets one selected column. The refitted factors "
             f"are then those of plain NMF, whatever was selected: they explain {approximation:.1%} of X, the selected "
             f"rows themselves {rows:.1%}, the columns {cols:.1%}, the core {core:.1%}. Read row_weights_ and "
-            "col_weights_, or try method='greedy'.",
+            "col_weights_, or use method='faithful'.",
             SelectionWarning,
             stacklevel=4,
         )

@@ -1,0 +1,77 @@
+"""Clusters: labels for everything that is not zero, whatever the scale, and better ones than those of raw factors."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from cosep import CoSeparableNMF, Selection, clustering_accuracy, mix
+from cosep.clusters import co_cluster
+from cosep.matrix.checks import as_matrix
+from cosep.mixing import Budget
+
+BUDGET = Budget("label", 100, 1e-5)
+
+
+def documents(seed, topics=3, size=40):
+    """Return counts of documents of very different lengths, with words of very different frequencies, and labels."""
+    random = np.random.default_rng(seed)
+    words = random.gamma(0.3, size=(topics, 60)) * 10 ** random.uniform(-1, 1, size=60)
+    labels = np.repeat(np.arange(topics), size)
+    lengths = 10 ** random.uniform(0.5, 3, size=topics * size)
+    return random.poisson(lengths[:, None] * (words / words.sum(axis=1, keepdims=True))[labels]).astype(float), labels
+
+
+def clusters(X, rows, cols):
+    M = as_matrix(X)
+    return co_cluster(M, mix(M, Selection(rows, cols)), BUDGET)
+
+
+def test_the_factors_are_those_of_the_scaled_matrix_and_get_no_worse():
+    X, _ = documents(0)
+    found = clusters(X, [0, 50, 100], [1, 2, 3])
+    rows, cols = X.sum(axis=1), X.sum(axis=0)
+    safe = [np.sqrt(np.where(sums > 0, sums, 1.0)) for sums in (rows, cols)]
+    A = X / safe[0][:, None] / safe[1]
+    np.testing.assert_allclose(found.core, A[np.ix_([0, 50, 100], [1, 2, 3])])
+    objective = found.meta["objective"]
+    assert (np.diff(objective) <= 0).all()
+    assert found.relative_error(A) == pytest.approx(np.sqrt(2 * objective[-1]))
+
+
+def test_short_documents_are_sorted_as_well_as_long_ones():
+    accuracy = []
+    for seed in range(5):
+        X, labels = documents(seed)
+        model = CoSeparableNMF(3, 3).fit(X)
+        raw = mix(X, Selection(model.row_indices_, model.col_indices_)).row_labels
+        accuracy.append([clustering_accuracy(labels, found) for found in (model.row_labels_, raw)])
+    scaled, unscaled = np.mean(accuracy, axis=0)
+    assert scaled > 0.85
+    assert scaled >= unscaled
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array], ids=["dense", "sparse"])
+def test_everything_but_zeros_has_a_label(form):
+    X, _ = documents(1)
+    X[5], X[:, 7] = 0.0, 0.0
+    # A row and a column that have nothing in common with the rest.
+    X = np.pad(X, ((0, 1), (0, 1)))
+    X[-1, -1] = 1.0
+    found = clusters(form(X), [0, 50, 100], [1, 2, 3])
+    np.testing.assert_array_equal(np.flatnonzero(found.row_labels < 0), np.flatnonzero(X.sum(axis=1) == 0))
+    np.testing.assert_array_equal(np.flatnonzero(found.col_labels < 0), np.flatnonzero(X.sum(axis=0) == 0))
+
+
+@pytest.mark.parametrize("factor", [3.0, 0.37, 1e-200, 1e200])
+def test_labels_do_not_depend_on_the_units(factor):
+    X, _ = documents(2)
+    here, there = (CoSeparableNMF(3, 3).fit(data) for data in (X, factor * X))
+    np.testing.assert_array_equal(here.row_labels_, there.row_labels_)
+    np.testing.assert_array_equal(here.column_labels_, there.column_labels_)
+
+
+def test_labels_follow_the_rows():
+    X, _ = documents(3)
+    order = np.random.default_rng(3).permutation(len(X))
+    here, there = CoSeparableNMF(3, 3).fit(X), CoSeparableNMF(3, 3).fit(X[order])
+    assert clustering_accuracy(here.row_labels_[order], there.row_labels_) == 1.0
