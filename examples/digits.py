@@ -1,19 +1,17 @@
 """Find the handwritten digits that speak for the others, and the pixels from which the rest can be guessed."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_digits
 
-from cosep import CoSeparableNMF, cosfgm
+from cosep import CoSeparableNMF
 
 SHADES = np.array(list(" .:*#"))
 
 images, digits = load_digits(return_X_y=True)
 known, unseen = images[:1500], images[1500:]
-# At most three alternations, to be quick.
-model = CoSeparableNMF(n_rows=10, n_cols=20, method=partial(cosfgm, max_iter=3)).fit(known)
+model = CoSeparableNMF(n_rows=10, n_cols=20).fit(known)
 
 
 def show(titles: list[str], pictures: Any) -> None:
