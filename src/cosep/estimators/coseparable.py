@@ -247,11 +247,12 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         """
         check_is_fitted(self)
         M = self._matrix(X, reset=False)
-        others = np.setdiff1d(np.arange(M.shape[1]), self.col_indices_)
+        cols = np.asarray(self.col_indices_)
+        others = np.setdiff1d(np.arange(M.shape[1]), cols)
         if others.size == 0:
             msg = f"n_cols={self.n_cols} selected all columns of X, so that none is left to predict; select fewer."
             raise ValueError(msg)
-        errors = _completion_errors(M, self.col_indices_, others, self.col_weights_[:, others].astype(np.float64))
+        errors = _completion_errors(M, cols, others, self.col_weights_[:, others].astype(np.float64))
         if errors.size == 0:
             msg = "X is zero outside the selected columns, where it is to be predicted; pass rows that are not."
             raise ValueError(msg)
