@@ -57,7 +57,7 @@ class Problem(NamedTuple):
 
 
 def load(name: str) -> Problem:
-    """Return a document set, the ``faces``, these as rows (``images``), ``digits``, or ``planted``; the last two always."""
+    """Return a document set, ``faces`` or, one a row, ``images``; ``digits`` and a small ``planted`` matrix always."""
     if name == "planted":
         return Problem(make_coseparable(60, 40, 4, 4, noise=0.05, random_state=0)[0], 4, None)
     if name == "digits":
