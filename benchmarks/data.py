@@ -13,6 +13,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse
 from numpy.typing import NDArray
+from sklearn.datasets import load_digits
 
 from cosep import make_coseparable
 
@@ -56,9 +57,13 @@ class Problem(NamedTuple):
 
 
 def load(name: str) -> Problem:
-    """Return a document set, the ``faces``, or a small ``planted`` matrix that is always there."""
+    """Return a document set, ``faces`` or, one a row, ``images``; ``digits`` and a small ``planted`` matrix always."""
     if name == "planted":
         return Problem(make_coseparable(60, 40, 4, 4, noise=0.05, random_state=0)[0], 4, None)
+    if name == "digits":
+        return Problem(load_digits().data, 10, None)
+    if name == "images":
+        return Problem(faces().T, *FACES)
     return Problem(faces(), *FACES) if name == "faces" else Problem(documents(name), *DOCUMENTS[name])
 
 

@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from cosep import (
     HALSNMF,
     BiorthogonalNMF,
+    CoSeparableNMF,
     Factorization,
     MinVolNMF,
     Pool,
@@ -181,6 +182,8 @@ MEASURES = {
     "relative_error": FIT.relative_error,
     "relative_approximation": lambda A: relative_approximation(A, FIT),
 }
+COMPLETER = CoSeparableNMF(4, 4, method=lambda *_sizes: CHOSEN).fit(X)
+SCORES = {"completion_score": COMPLETER.completion_score}
 SCALERS = {f"scale by {rule}": (lambda A, rule=rule: scale(A, rule)[0].take().ravel().tolist()) for rule in SCALINGS}
 QUESTIONS = {
     "is_separable": lambda A: is_separable(A, COLS.col_indices).residuals.tolist(),
@@ -196,7 +199,7 @@ THEORY = QUESTIONS | {
     "to_cur": lambda A: [to_cur(A, CHOSEN).relative_error(A)],
     "from_cur": lambda A: [from_cur(A, CUR).residual],
 }
-CALLS = SELECTORS | MIXERS | NMFS | ESTIMATORS | MEASURES | SCALERS | THEORY
+CALLS = SELECTORS | MIXERS | NMFS | ESTIMATORS | MEASURES | SCORES | SCALERS | THEORY
 EXPECTED = {name: call(X) for name, call in CALLS.items()}
 assert {name: EXPECTED[name][1] for name in CORNERS} == dict.fromkeys(CORNERS, indices(CHOSEN)[1])
 
@@ -294,6 +297,7 @@ def test_data_that_is_no_real_matrix_is_refused_under_its_name(case):
         "mix_generalized",
         *NMFS,
         *ESTIMATORS,
+        *SCORES,
         *THEORY,
         "relative_error",
         "scale by rows",
@@ -851,6 +855,10 @@ def exact_error(A):
     return Factorization(first.toarray(), None, np.eye(1, A.shape[1])).relative_error(alone)
 
 
+def cross(A, n_rows, n_cols):
+    return Selection(A.sum(axis=1).argsort()[-n_rows:], A.sum(axis=0).argsort()[-n_cols:])
+
+
 LARGE = {
     "spa": lambda A: spa(A, 5),
     "spa of the transpose": lambda A: spa(A.T, 5),
@@ -877,6 +885,7 @@ LARGE = {
     "is_coseparable": lambda A: bool(is_coseparable(A, Selection(range(5), range(5)))),
     "relative_error": lambda A: Factorization(np.ones((20_000, 1)), None, np.ones((1, 3_000))).relative_error(A),
     "an exact relative_error": exact_error,
+    "completion_score": lambda A: CoSeparableNMF(5, 5, method=cross).fit(A).completion_score(A),
     **{f"scale by {rule}": partial(scale, name=rule) for rule in SCALINGS},
 }
 
@@ -918,7 +927,7 @@ LARGEST = np.finfo(np.float64).max / X.max()
 
 
 @pytest.mark.parametrize("factor", [1e58, 1e59, 1e100, 1e150, 1e300, LARGEST, 1e-60, 1e-100, 1e-150, 1e-300, 1e-310])
-@pytest.mark.parametrize("function", SELECTORS | MIXERS | NMFS | SCALERS | QUESTIONS)
+@pytest.mark.parametrize("function", SELECTORS | MIXERS | NMFS | SCORES | SCALERS | QUESTIONS)
 def test_a_multiple_of_a_matrix_gives_the_same_answer(function, factor):
     for form in (np.asarray, sp.csr_array):
         if function == "minvol" and factor == LARGEST:
@@ -929,7 +938,7 @@ def test_a_multiple_of_a_matrix_gives_the_same_answer(function, factor):
 
 
 @pytest.mark.parametrize("factor", [1e36, 1e-36])
-@pytest.mark.parametrize("function", SELECTORS | MIXERS | NMFS | SCALERS | QUESTIONS)
+@pytest.mark.parametrize("function", SELECTORS | MIXERS | NMFS | SCORES | SCALERS | QUESTIONS)
 def test_a_multiple_of_a_float32_matrix_gives_the_same_answer(function, factor):
     assert_same_answer(function, (X * factor).astype(np.float32), rel=1e-3)
 

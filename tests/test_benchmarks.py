@@ -7,7 +7,8 @@ import pytest
 import scipy.io
 import threadpoolctl
 
-from benchmarks import __main__, compilation, data, growth, harness, invariance, memory, page, threads
+from benchmarks import __main__, compilation, completion, data, growth, harness, invariance, memory, page, threads
+from cosep import CoSeparableNMF
 
 
 @pytest.fixture
@@ -83,6 +84,23 @@ def test_identical_rows_stand_for_one_another():
     columns = np.array([0])
     assert invariance.same(X, (np.array([0, 2]), columns), (np.array([2, 1]), columns)) == "yes"
     assert invariance.same(X, (np.array([0, 2]), columns), (np.array([0, 1]), columns)) == "no"
+
+
+def test_halves_are_disjoint_and_together_everything():
+    X = np.arange(15.0).reshape(5, 3)
+    known, unseen = completion.halves(X, seed=0)
+    assert (len(known), len(unseen)) == (2, 3)
+    np.testing.assert_array_equal(np.sort(np.vstack([known, unseen]), axis=0), X)
+
+
+def test_predictions_of_all_methods_are_measured_alike():
+    known, unseen = completion.halves(data.load("planted").X, seed=0)
+    unseen[0] = 0.0
+    model = CoSeparableNMF(4, 4).fit(known)
+    predicted = model.complete(unseen[:, model.col_indices_])
+    predicted[:, model.col_indices_] = np.nan
+    measured = completion.off(unseen, predicted, model.col_indices_)
+    assert measured == pytest.approx(100 * (1 - model.completion_score(unseen)))
 
 
 def test_the_exponent_of_a_power_is_its_exponent():

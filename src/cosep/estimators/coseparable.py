@@ -23,7 +23,7 @@ from cosep.estimators.base import (
 )
 from cosep.factorization import Callback, Fidelity, SelectionWarning
 from cosep.matrix.checks import check_callback, check_choice, check_count, check_random
-from cosep.matrix.local import LocalMatrix
+from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import Budget, mix
 from cosep.scaling import SCALINGS, scale
 from cosep.select import BOTH_SELECTORS
@@ -207,6 +207,77 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
                 raise ValueError(msg)
             X = X[list(self.selected_features_)]
         return product(X, self.col_weights_, "selected columns")
+
+    def completion_score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002 - scikit-learn passes y
+        """Return ``1 - median_i ||x_i(N) - x_i(K) V|| / ||x_i(N)||``: how well `complete` predicts; 1 is exact.
+
+        K are the selected columns, N the others, and ``V = col_weights_[:, N]``. Only N counts: the selected columns
+        are given, not predicted. Half of the rows are predicted better than this, half worse, and large rows weigh no
+        more than small ones. 0 is no better than predicting zeros, and a worse prediction is negative.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m_new, n_features)
+            Full rows. Pass rows that were held out of ``fit``: on those it was fitted to, a model looks better than it
+            is. Rows that are zero outside the selected columns have no relative error and are left out.
+        y : ignored
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If all columns were selected, or all rows of X are zero outside the selected columns.
+
+        See Also
+        --------
+        complete : Predict rows from their selected columns.
+        score : How well the refitted components explain rows of which all columns are known.
+
+        Notes
+        -----
+        Serves as a scorer too: ``GridSearchCV(..., scoring=CoSeparableNMF.completion_score)``.
+
+        Examples
+        --------
+        >>> from cosep import CoSeparableNMF, make_coseparable
+        >>> X, _ = make_coseparable(60, 40, 4, 4, noise=0.05, random_state=0)
+        >>> model = CoSeparableNMF(n_rows=4, n_cols=4).fit(X[:40])
+        >>> 0.8 < model.completion_score(X[40:]) < 1
+        True
+        """
+        check_is_fitted(self)
+        M = self._matrix(X, reset=False)
+        cols = np.asarray(self.col_indices_)
+        others = np.setdiff1d(np.arange(M.shape[1]), cols)
+        if others.size == 0:
+            msg = f"n_cols={self.n_cols} selected all columns of X, so that none is left to predict; select fewer."
+            raise ValueError(msg)
+        errors = _completion_errors(M, cols, others, self.col_weights_[:, others].astype(np.float64))
+        if errors.size == 0:
+            msg = "X is zero outside the selected columns, where it is to be predicted; pass rows that are not."
+            raise ValueError(msg)
+        return 1.0 - float(np.median(errors))
+
+
+def _completion_errors(M: LocalMatrix, cols: Indices, others: Indices, V: Array) -> Array:
+    """``||x(others) - x(cols) V|| / ||x(others)||`` for each row x that is not zero there."""
+    errors = []
+    for _, block in M.row_blocks():
+        kept = block[block[:, others].any(axis=1)]
+        rest = kept[:, others]
+        with np.errstate(over="ignore"):
+            errors.append(_row_norms(rest - kept[:, cols] @ V) / _row_norms(rest))
+    return np.concatenate(errors)
+
+
+def _row_norms(A: Array) -> Array:
+    """Return the l2 norms of rows of any size, none of them lost by squaring."""
+    peaks = np.abs(A).max(axis=1, keepdims=True)
+    peaks[peaks == 0] = 1.0
+    return np.asarray(peaks[:, 0] * np.linalg.norm(A / peaks, axis=1))
 
 
 def _warn_if_unfaithful(approximation: float, fidelity: Fidelity) -> None:

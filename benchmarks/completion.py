@@ -1,0 +1,86 @@
+"""Rows that were held out, predicted from 10 or 20 of their columns: how far off the others are.
+
+Half of the rows are fitted, the other half is predicted. A figure is the median over held-out rows of
+`||x - predicted|| / ||x||` in percent, over the columns that the method did not select: 100 is what predicting zeros
+costs. It is the mean of three random halves; the spread is the largest difference between them for `complete`.
+
+Nonnegative weights of the selected columns predict: `complete` of `CoSeparableNMF(r, r)`, of the same fitted to rows
+divided by their norms (unit rows), of `method="cosfgm"`, and the columns of `greedy` with their best weights. On the
+columns of the first, the average of the 5 nearest rows (scikit-learn); without any, the mean row. Every method is
+measured on the columns that it leaves out itself. Blank are held-out rows where all columns of the first are zero:
+weights can predict nothing there but zeros.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.preprocessing import normalize
+
+from benchmarks.data import TINY, Block, Problem
+from benchmarks.harness import Bar, Row, on_sets
+from cosep import CoSeparableNMF, greedy
+from cosep.matrix.checks import as_matrix
+from cosep.matrix.local import Indices
+from cosep.mixing import column_weights
+
+SETS = ("digits", "images", "k1b", "tr11", "classic", "reviews")
+SIZES = (10, 20)
+SPLITS = 3
+NEIGHBOURS = 5
+
+
+def measure(*, tiny: bool = False) -> Iterator[Row]:
+    """Yield one row for each set and number of columns."""
+    for r in (4,) if tiny else SIZES:
+        yield from on_sets(TINY if tiny else SETS, partial(compare, r=r))
+
+
+def compare(problem: Problem, r: int) -> Row:
+    """Return the mean error of every method over the splits."""
+    splits = [errors(*halves(problem.X, seed), r) for seed in range(SPLITS)]
+    figures = {name: [split[name] for split in splits] for name in splits[0]}
+    means = {name: float(np.mean(values)) for name, values in figures.items()}
+    return {"r": r, **means, "spread_pct": float(np.ptp(figures["complete_pct"]))}
+
+
+def halves(X: Any, seed: int) -> tuple[Any, Any]:
+    """Return a random half of the rows, and the others."""
+    order = np.random.default_rng(seed).permutation(X.shape[0])
+    half = len(order) // 2
+    return X[np.sort(order[:half])], X[np.sort(order[half:])]
+
+
+def errors(known: Any, unseen: Any, r: int) -> Row:
+    """Return the error of every method on one split."""
+    rows, others = as_matrix(known).take(), as_matrix(unseen).take()
+    default = CoSeparableNMF(r, r).fit(known)
+    unit = CoSeparableNMF(r, r).fit(normalize(known))
+    published = CoSeparableNMF(r, r, method="cosfgm").fit(known)
+    cols, chosen = np.asarray(default.col_indices_), np.asarray(greedy(known, r).col_indices)
+    weights = column_weights(as_matrix(known), chosen)
+    neighbours = KNeighborsRegressor(NEIGHBOURS).fit(rows[:, cols], rows)
+    mean = np.broadcast_to(rows.mean(axis=0), others.shape)
+    return {
+        "complete_pct": 100 * (1 - default.completion_score(unseen)),
+        "unit_rows_pct": 100 * (1 - unit.completion_score(unseen)),
+        "cosfgm_pct": 100 * (1 - published.completion_score(unseen)),
+        "greedy_pct": off(others, others[:, chosen] @ weights, chosen),
+        "neighbours_pct": off(others, neighbours.predict(others[:, cols]), cols),
+        "mean_row_pct": off(others, mean, cols),
+        "blank_pct": 100 * float(np.mean(~others[:, cols].any(axis=1))),
+    }
+
+
+def off(X: Block, predicted: Block, cols: Indices) -> float:
+    """Return by how much of its norm the median row is missed in the columns that were not selected, in percent."""
+    difference, rest = np.delete(X - predicted, cols, axis=1), np.delete(X, cols, axis=1)
+    kept = rest.any(axis=1)
+    return 100 * float(np.median(np.linalg.norm(difference[kept], axis=1) / np.linalg.norm(rest[kept], axis=1)))
+
+
+def bars(rows: list[Row]) -> list[Bar]:  # noqa: ARG001 - every benchmark has this function
+    """Promise nothing: this page shows, it does not judge."""
+    return []
