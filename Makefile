@@ -7,7 +7,7 @@ WHEEL := $(VENV)/.wheel
 PIP := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit wheel bench format clean
+.PHONY: help demo test lint types unit wheel bench paper format clean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1 /p' $(MAKEFILE_LIST) | awk '{printf "%s %-8s", $$1, $$2; $$1=$$2=""; print}'
@@ -27,7 +27,7 @@ lint: $(READY)  ## ruff: rules and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(READY)  ## mypy, strict, on src and benchmarks
+types: $(READY)  ## mypy, strict, on src, benchmarks and experiments
 	$(BIN)/mypy
 
 unit: $(READY)  ## pytest with doctests, warnings as errors and branch coverage
@@ -48,6 +48,9 @@ $(WHEEL): $(READY) $(shell find src -name '*.py')
 
 bench: $(READY)  ## measure everything beside its peers and write benchmarks/README.md
 	$(BIN)/python -m benchmarks
+
+paper: $(READY)  ## rebuild the tables and figures of the paper and write experiments/RESULTS.md
+	$(BIN)/python -m experiments
 
 format: $(READY)  ## let ruff mend what it can
 	$(BIN)/ruff check --fix .

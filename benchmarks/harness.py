@@ -98,7 +98,7 @@ def isolated(call: Callable[Options, Answer], threads: int = 1, cache: str | Non
 
     def caller(*args: Options.args, **kwargs: Options.kwargs) -> Answer:
         changes = dict.fromkeys(THREADS, str(threads)) | ({} if cache is None else {"NUMBA_CACHE_DIR": cache})
-        with _environment(changes), ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        with environment(changes), ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             return pool.submit(_capped, threads, partial(call, *args, **kwargs)).result()
 
     return caller
@@ -112,7 +112,8 @@ def _capped(threads: int, call: Callable[[], Answer]) -> Answer:
 
 
 @contextmanager
-def _environment(changes: dict[str, str]) -> Iterator[None]:
+def environment(changes: dict[str, str]) -> Iterator[None]:
+    """Change environment variables for a while."""
     before = dict(os.environ)
     os.environ.update(changes)
     try:

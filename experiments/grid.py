@@ -1,0 +1,102 @@
+"""An experiment enters; the rows of all its cells leave, those on disk as they are, the others computed and kept.
+
+A row is told by its key: what was run on which data, with which parameters and seeds, in which version of the
+experiment. Figures are rounded to the digits that are printed; seconds, commit and versions stand in columns of their
+own, so that a row that is run again changes in these alone.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from importlib import import_module
+from multiprocessing import get_context
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from benchmarks.harness import THREADS, environment, read_rows, stamp, warm, write_rows
+
+Row = dict[str, Any]
+# Told of every row, and no part of the result.
+PROVENANCE = ("seconds", "commit", "software")
+
+
+def fill(experiment: ModuleType, path: Path, *, tiny: bool = False, jobs: int = 2) -> list[Row]:
+    """Return one row for each cell, in the order of the cells; each is on disk as soon as it is known.
+
+    Rows that belong to no cell any more are dropped. Of a run that is interrupted only the cells under way are lost.
+    """
+    keys = [{"version": experiment.VERSION, **key} for key in experiment.cells(tiny=tiny)]
+    known = {told_by(row, keys[0]): row for row in (read_rows(path) if path.exists() else []) if keys}
+    missing = [key for key in keys if told_by(key, key) not in known]
+
+    def keep() -> list[Row]:
+        rows = [known[identity] for key in keys if (identity := told_by(key, key)) in known]
+        partial = path.with_suffix(".partial")
+        write_rows(partial, rows)
+        partial.replace(path)
+        return rows
+
+    name, made_by = experiment.__name__.rpartition(".")[2], stamp()
+    with progress(name, len(keys), len(keys) - len(missing)) as advance:
+        for key, figures in compute(experiment.__name__, missing, jobs):
+            known[told_by(key, key)] = key | figures | {part: made_by[part] for part in ("commit", "software")}
+            keep()
+            advance()
+    return keep()
+
+
+def told_by(row: Row, key: Row) -> tuple[tuple[str, str], ...]:
+    """Return what a row is told by, as text: the columns of a key."""
+    return tuple((name, str(row.get(name, ""))) for name in key)
+
+
+def compute(name: str, keys: list[Row], jobs: int) -> Iterator[tuple[Row, Row]]:
+    """Yield each key with its figures as they come, from so many processes of one thread each."""
+    if not keys:
+        return
+    with (
+        environment(dict.fromkeys(THREADS, "1")),
+        ProcessPoolExecutor(min(jobs, len(keys)), mp_context=get_context("spawn"), initializer=warm) as pool,
+    ):
+        waiting: dict[Future[Row], Row] = {pool.submit(run_cell, name, key): key for key in keys}
+        try:
+            while waiting:
+                for done in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    yield waiting.pop(done), done.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def run_cell(name: str, key: Row) -> Row:
+    """Return the figures of one cell."""
+    with warnings.catch_warnings():
+        # Degenerate cores and unproven gaps are what some of these methods give; the figures tell of them.
+        warnings.simplefilter("ignore", UserWarning)
+        figures: Row = import_module(name).run({part: value for part, value in key.items() if part != "version"})
+    return figures
+
+
+@contextmanager
+def progress(name: str, total: int, done: int) -> Iterator[Callable[[], None]]:
+    """Give a function that moves a bar with the time left, or prints a line now and then where nobody watches."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        count = done
+
+        def line() -> None:
+            nonlocal count
+            count += 1
+            if count == total or count % max(1, total // 20) == 0:
+                console.print(f"{name}: {count} of {total}", highlight=False)
+
+        yield line
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, TextColumn("left:"), TimeRemainingColumn(), console=console) as bars:
+        task = bars.add_task(name, total=total, completed=done)
+        yield lambda: bars.advance(task)
