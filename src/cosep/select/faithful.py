@@ -15,8 +15,8 @@ import numpy as np
 from cosep.factorization import Callback, Selection
 from cosep.matrix.checks import as_matrix, check_callback, check_nonzero, check_positive
 from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
-from cosep.mixing import half_squared_error, nonnegative
-from cosep.nmf.ahals import ahals
+from cosep.mixing import Budget, half_squared_error, nonnegative
+from cosep.nmf.extrapolated import extrapolated
 from cosep.select.both_sides import check_sizes, warn_if_degenerate
 from cosep.select.pool import Pool, Positions, check_pool
 from cosep.select.rays import distinct
@@ -24,7 +24,7 @@ from cosep.select.spa import pursue, spa_weights, warn_if_fewer
 from cosep.select.turns import SAME, TIE, largest, several_largest
 
 # Accuracy of the factorization whose components the first choice stands for.
-TOPICS_TOL = 3e-4
+TOPICS_TOL, TOPICS_ITER = 3e-4, 100
 # Columns that are tried in the place of one.
 RIVALS = 4
 # A round of exchanges that gains a smaller share of the errors is the last.
@@ -100,8 +100,8 @@ def faithful(
         distinct(M.T, check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows")),
         distinct(M, check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")),
     )
-    topics = find_topics(M, max(n_rows, n_cols), callback)
-    rows, cols = first_choice(M.T, n_rows, pools[0], topics[0]), first_choice(M, n_cols, pools[1], topics[1])
+    W, V = extrapolated(M, max(n_rows, n_cols), Budget("topics", TOPICS_ITER, TOPICS_TOL, callback))
+    rows, cols = first_choice(M.T, n_rows, pools[0], V), first_choice(M, n_cols, pools[1], W)
     core = core_error(M, rows, cols)
     history = [_roots(rows.error, cols.error, core)]
     for step in range(max_iter):
@@ -174,17 +174,6 @@ def core_error(M: LocalMatrix, rows: Side, cols: Side) -> float:
     """``||M - U S V'||^2 / ||M||^2`` with the weights of both sides."""
     W = rows.V @ M.take(rows.chosen, cols.chosen)
     return max(2.0 * half_squared_error(M.squared_norm(), W, M.cross(W), cols.V), 0.0)
-
-
-def find_topics(M: LocalMatrix, r: int, callback: Callback | None) -> tuple[Array, Array]:
-    """Return the components of a factorization as rows and as columns; of X' it is the transpose of that of X."""
-    (m, n), norms = M.shape, (M.T.squared_norms(), M.squared_norms())
-    if (m, float(norms[0] @ norms[0])) < (n, float(norms[1] @ norms[1])):
-        as_rows, as_cols = find_topics(M.T, r, callback)
-        return as_cols, as_rows
-    report = None if callback is None else lambda _, *progress: callback("topics", *progress)
-    factors = ahals(LocalMatrix(M.values), r, tol=TOPICS_TOL, callback=report)
-    return np.asarray(factors.col_factor.T, dtype=np.float64), np.asarray(factors.row_factor, dtype=np.float64)
 
 
 def first_choice(M: LocalMatrix, r: int, positions: Positions, topics: Array) -> Side:
