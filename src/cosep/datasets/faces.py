@@ -21,7 +21,10 @@ Block = NDArray[np.float64]
 
 ARCHIVE = "faces/orl_faces.tar.gz"
 CHECKSUM = "e07ac1b40d12c7f862ccca77624363927a6db18040c5f577d60447b32822e26b"
-WHAT = "the ORL Database of Faces of the Olivetti Research Laboratory, 400 PGM images orl_faces/s1/1.pgm to s40/10.pgm"
+WHAT = (
+    "the ORL Database of Faces of the Olivetti Research Laboratory, 400 PGM images of 112 x 92 gray values, "
+    "orl_faces/s1/1.pgm to orl_faces/s40/10.pgm"
+)
 SUBJECTS, IMAGES = 40, 10
 STORED = (112, 92)
 IMAGE_NAME = re.compile(r"orl_faces/s([1-9]\d?)/([1-9]\d?)\.pgm")
@@ -104,7 +107,7 @@ def _checked(shape: Any) -> tuple[int, int]:
     sides = tuple(shape) if isinstance(shape, (tuple, list)) else STORED if shape is None else ()
     whole = all(isinstance(side, numbers.Integral) and not isinstance(side, bool) for side in sides)
     if len(sides) != 2 or not whole or not all(1 <= side <= most for side, most in zip(sides, STORED, strict=True)):
-        msg = f"shape={shape!r} must be two whole numbers, height and width, from 1 to {STORED}, or None for {STORED}."
+        msg = f"shape={shape!r} must be two whole numbers, height and width, from (1, 1) to {STORED}, or None for the latter."
         raise ValueError(msg)
     return int(sides[0]), int(sides[1])
 
