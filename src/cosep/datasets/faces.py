@@ -107,7 +107,7 @@ def _checked(shape: Any) -> tuple[int, int]:
     sides = tuple(shape) if isinstance(shape, (tuple, list)) else STORED if shape is None else ()
     whole = all(isinstance(side, numbers.Integral) and not isinstance(side, bool) for side in sides)
     if len(sides) != 2 or not whole or not all(1 <= side <= most for side, most in zip(sides, STORED, strict=True)):
-        msg = f"shape={shape!r} must be two whole numbers, height and width, from (1, 1) to {STORED}, or None for the latter."
+        msg = f"shape={shape!r} must be two whole numbers, height and width, up to {STORED}, or None for these."
         raise ValueError(msg)
     return int(sides[0]), int(sides[1])
 
