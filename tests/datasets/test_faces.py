@@ -150,6 +150,7 @@ SPARSE.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.spa
         (packed([other(tarfile.FIFOTYPE, FIRST)]), "no image"),
         (packed([other(tarfile.DIRTYPE, FIRST)]), "no image"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "archive",
 )
 def test_a_hostile_archive_is_refused_and_writes_nothing(content, reason, store):
     home = store(content)
