@@ -4,11 +4,35 @@ import argparse
 from pathlib import Path
 from types import ModuleType
 
-from benchmarks import biorthogonal, compilation, fidelity, fits, growth, invariance, memory, methods, solvers, threads
+from benchmarks import (
+    ablation,
+    biorthogonal,
+    compilation,
+    defaults,
+    fits,
+    growth,
+    invariance,
+    memory,
+    methods,
+    solvers,
+    threads,
+)
 from benchmarks.harness import collect, isolated, say, stamp, write_rows
 from benchmarks.page import page
 
-MODULES = (solvers, fits, growth, threads, invariance, memory, compilation, methods, biorthogonal, fidelity)
+MODULES = (
+    defaults,
+    ablation,
+    solvers,
+    fits,
+    growth,
+    threads,
+    invariance,
+    memory,
+    compilation,
+    methods,
+    biorthogonal,
+)
 ITEMS: dict[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 
 

@@ -1,4 +1,4 @@
-"""The name of a data set enters, the matrix that benchmarks run on leaves.
+"""The name of a data set enters, the matrix that benchmarks run on leaves, with the classes of its rows and columns.
 
 Published data is read from the folder named by COSEP_DATA: ``documents/`` and ``faces/``.
 """
@@ -13,8 +13,10 @@ import numpy as np
 import scipy.io
 import scipy.sparse
 from numpy.typing import NDArray
+from sklearn.datasets import load_digits
 
 from cosep import make_coseparable
+from cosep.matrix.local import Indices
 
 Block = NDArray[np.float64]
 
@@ -48,18 +50,32 @@ class MissingDataError(Exception):
 
 
 class Problem(NamedTuple):
-    """A matrix, how many rows and columns to choose, and the approximation that the paper prints, in percent."""
+    """A matrix, how many rows and columns to choose, and the approximation that the paper prints, in percent.
+
+    Where they are known, the true classes of rows and columns too.
+    """
 
     X: Any
     r: int
-    printed: float | None
+    printed: float | None = None
+    row_classes: Indices | None = None
+    col_classes: Indices | None = None
 
 
 def load(name: str) -> Problem:
-    """Return a document set, the ``faces``, or a small ``planted`` matrix that is always there."""
+    """Return a document set, the ``faces``, scikit-learn's ``digits``, or a small ``planted`` matrix."""
     if name == "planted":
-        return Problem(make_coseparable(60, 40, 4, 4, noise=0.05, random_state=0)[0], 4, None)
-    return Problem(faces(), *FACES) if name == "faces" else Problem(documents(name), *DOCUMENTS[name])
+        X, truth = make_coseparable(60, 40, 4, 4, noise=0.05, random_state=0)
+        classes = X[:, truth.col_indices].argmax(axis=1)
+        return Problem(X, 4, None, classes, classes_of_words(X, classes))
+    if name == "digits":
+        digits = load_digits()
+        return Problem(digits.data, 10, None, digits.target)
+    if name == "faces":
+        # In the order of the files, the ten images of a subject are neighbours.
+        return Problem(faces(), *FACES, col_classes=np.arange(400) // 10)
+    X, classes = documents(name)
+    return Problem(X, *DOCUMENTS[name], classes, classes_of_words(X, classes))
 
 
 def stored(*path: str) -> Path:
@@ -76,14 +92,23 @@ def stored(*path: str) -> Path:
 
 
 @lru_cache
-def documents(name: str) -> scipy.sparse.csr_array:
-    """Return raw counts of the 1000 most frequent words, documents x words, the most frequent first."""
+def documents(name: str) -> tuple[scipy.sparse.csr_array, Indices]:
+    """Return raw counts of the 1000 most frequent words, the most frequent first, and the class of each document."""
     parts = [scipy.io.loadmat(stored("documents", f"{part}.mat")) for part in PARTS.get(name, (name,))]
     counts = [scipy.sparse.csr_array(part["fea" if "fea" in part else "dtm"], dtype=np.float64) for part in parts]
     X = scipy.sparse.vstack(counts, format="csr")
+    classes = np.concatenate([part["gnd" if "gnd" in part else "classid"].ravel() for part in parts]).astype(np.intp)
     if name == "NG10":
-        X = X[np.flatnonzero(parts[0]["classid"].ravel() <= 10)]
-    return X[:, np.argsort(-X.sum(axis=0), kind="stable")[:WORDS]]
+        kept = np.flatnonzero(classes <= 10)
+        X, classes = X[kept], classes[kept]
+    return X[:, np.argsort(-X.sum(axis=0), kind="stable")[:WORDS]], classes
+
+
+def classes_of_words(X: Any, classes: Indices) -> Indices:
+    """Return for each word the class of the documents in which it is most frequent on average."""
+    names, codes, sizes = np.unique(classes, return_inverse=True, return_counts=True)
+    averages = scipy.sparse.csr_array((1.0 / sizes[codes], (codes, np.arange(len(codes)))))
+    return np.asarray(names[(averages @ X).argmax(axis=0)])
 
 
 @lru_cache

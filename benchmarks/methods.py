@@ -48,7 +48,7 @@ class Task(NamedTuple):
 
 def shrink(problem: Problem) -> Task:
     """Preselect at most 500 rows and columns."""
-    X, r, _ = problem
+    X, r = problem.X, problem.r
     (rows, a), (cols, b) = (representatives(side) for side in (X.T, X))
     block = X[rows][:, cols]
     left, right = scipy.sparse.diags_array(a), scipy.sparse.diags_array(b)

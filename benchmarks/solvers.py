@@ -38,7 +38,7 @@ def planted(m: int, n: int) -> Block:
 
 def words() -> Block:
     """Return 30 words of TDT2 in 500 documents."""
-    X = documents("TDT30")
+    X = documents("TDT30")[0]
     block = X[:, spa(X, 30, normalize=False).col_indices].toarray().T
     return np.ascontiguousarray(block[:, np.argsort(-block.sum(axis=0), kind="stable")[:500]])
 
