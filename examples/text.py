@@ -1,18 +1,13 @@
 """Find the functions that speak for SciPy and scikit-learn, and the theme of new texts, from docstrings alone."""
 
-import warnings
-
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-from cosep import CoSeparableNMF, SelectionWarning
+from cosep import CoSeparableNMF
 from cosep.datasets import load_docstrings
 
 corpus = load_docstrings()
-with warnings.catch_warnings():
-    # It warns that refitted factors say little about what was chosen; below, the weights speak of the choice itself.
-    warnings.simplefilter("ignore", SelectionWarning)
-    model = CoSeparableNMF(n_rows=12, n_cols=12).fit(corpus.counts)
+model = CoSeparableNMF(n_rows=12, n_cols=12).fit(corpus.counts)
 print(f"{corpus.counts.shape[0]} functions, {corpus.counts.shape[1]} words.")
 print(
     f"Twelve functions alone explain {model.row_fidelity_:.0%} of the counts, twelve words {model.col_fidelity_:.0%},"
