@@ -25,6 +25,8 @@ from cosep.select.turns import SAME, TIE, largest, several_largest
 
 # Accuracy of the factorization whose components the first choice stands for.
 TOPICS_TOL, TOPICS_ITER = 3e-4, 100
+# What the error of the core counts beside those of rows and columns.
+CORE = 1.0
 # Columns that are tried in the place of one.
 RIVALS = 4
 # A round of exchanges that gains a smaller share of the errors is the last.
@@ -110,9 +112,9 @@ def faithful(
         others = exchange(M.T, pools[0], rows, cols), exchange(M, pools[1], cols, rows)
         pairs = [(rows, others[1]), (others[0], cols), others]
         cores = [core_error(M, *pair) for pair in pairs]
-        sums = [pair[0].error + pair[1].error + error for pair, error in zip(pairs, cores, strict=True)]
+        sums = [pair[0].error + pair[1].error + CORE * error for pair, error in zip(pairs, cores, strict=True)]
         best = int(np.argmin(sums))
-        if sums[best] >= (1.0 - WORTHWHILE) * (rows.error + cols.error + core):
+        if sums[best] >= (1.0 - WORTHWHILE) * (rows.error + cols.error + CORE * core):
             break
         (rows, cols), core = pairs[best], cores[best]
         history.append(_roots(rows.error, cols.error, core))
@@ -142,7 +144,7 @@ def exchange(M: LocalMatrix, positions: Positions, cols: Side, rows: Side) -> Si
         squares = np.einsum("ij,ij->j", P, P)
         core = np.einsum("ij,ij->j", S_D, M_U.T @ P - U_U @ S[:, others] @ (V[:, others].T @ P))
         # By so much do the errors of columns and core fall, compared with a weight of zero.
-        gains = squares * norms[rivals] + 2.0 * core - np.einsum("ij,ij->j", S_D, U_U @ S_D) * squares
+        gains = squares * norms[rivals] + CORE * (2.0 * core - np.einsum("ij,ij->j", S_D, U_U @ S_D) * squares)
         gains[np.isin(rivals, chosen[others])] = -np.inf
         best = int(np.flatnonzero(gains >= gains.max() - SAME * abs(gains.max()))[0])
         if k < len(positions.include) or gains[best] - gains[0] <= TIE * abs(gains[0]):
