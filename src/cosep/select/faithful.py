@@ -3,7 +3,7 @@
 Notation
 --------
 M : data; K1, K2 : the chosen rows and columns
-A, V : chosen columns, and the weights that explain all columns by them, M ~ A V'; B = M'A
+A, V : chosen columns, and the weights that explain all columns by them, M ~ A V'
 U : the weights that explain all rows by the chosen ones; S = M(K1,K2) the core
 """
 
@@ -34,11 +34,10 @@ WORTHWHILE = 1e-3
 
 
 class Side(NamedTuple):
-    """Chosen columns, the weights of all columns, ``B = M'A``, and what is left, ``||M - A V'||^2 / ||M||^2``."""
+    """Chosen columns, the weights of all columns, and what is left, ``||M - A V'||^2 / ||M||^2``."""
 
     chosen: Indices
     V: Array
-    B: Array
     error: float
 
 
@@ -129,12 +128,13 @@ def exchange(M: LocalMatrix, positions: Positions, cols: Side, rows: Side) -> Si
     """Try every chosen column against its rivals: those most like what the others leave of the data it explains."""
     A, V, U = M.take(cols=cols.chosen), cols.V.copy(), rows.V
     chosen, norms, r = cols.chosen.copy(), M.squared_norms(), len(cols.chosen)
+    norms[norms == 0] = np.inf
     M_U, U_U = M.cross(U), U.T @ U
     H = M.take(rows=rows.chosen)
     S = H[:, chosen]
     explains = np.where(V.any(axis=0), V, 1.0)
     rest = M.dot(explains) - A @ (V.T @ explains) + A * np.einsum("ij,ij->j", V, explains)
-    likeness = M.cross(np.maximum(rest, 0.0)) / np.sqrt(np.where(norms > 0, norms, np.inf))[:, None]
+    likeness = M.cross(np.maximum(rest, 0.0)) / np.sqrt(norms)[:, None]
     likeness[~positions.allowed] = 0.0
     likeness[chosen] = 0.0
     for k, rivals, M_D in _products(M, [several_largest(column, RIVALS) for column in likeness.T], chosen):
@@ -142,9 +142,10 @@ def exchange(M: LocalMatrix, positions: Positions, cols: Side, rows: Side) -> Si
         others = np.arange(r) != k
         P = np.maximum(M_D - V[:, others] @ M_D[chosen[others]], 0.0) / norms[rivals]
         squares = np.einsum("ij,ij->j", P, P)
+        lengths = np.diagonal(M_D[rivals])
         core = np.einsum("ij,ij->j", S_D, M_U.T @ P - U_U @ S[:, others] @ (V[:, others].T @ P))
         # By so much do the errors of columns and core fall, compared with a weight of zero.
-        gains = squares * norms[rivals] + CORE * (2.0 * core - np.einsum("ij,ij->j", S_D, U_U @ S_D) * squares)
+        gains = squares * lengths + CORE * (2.0 * core - np.einsum("ij,ij->j", S_D, U_U @ S_D) * squares)
         gains[np.isin(rivals, chosen[others])] = -np.inf
         best = int(np.flatnonzero(gains >= gains.max() - SAME * abs(gains.max()))[0])
         if k < len(positions.include) or gains[best] - gains[0] <= TIE * abs(gains[0]):
@@ -169,7 +170,7 @@ def side_of(M: LocalMatrix, chosen: Indices, near: Array | None = None) -> Side:
     A = M.take(cols=chosen)
     B = M.cross(A)
     V = nonnegative(A, B, np.zeros((M.shape[1], len(chosen))) if near is None else near, exact=True)
-    return Side(chosen, V, B, max(2.0 * half_squared_error(M.squared_norm(), A, B, V), 0.0))
+    return Side(chosen, V, max(2.0 * half_squared_error(M.squared_norm(), A, B, V), 0.0))
 
 
 def core_error(M: LocalMatrix, rows: Side, cols: Side) -> float:
