@@ -5,10 +5,11 @@ from pathlib import Path
 from types import ModuleType
 
 from benchmarks import (
+    ablation,
     biorthogonal,
     compilation,
     completion,
-    fidelity,
+    defaults,
     fits,
     growth,
     invariance,
@@ -20,7 +21,20 @@ from benchmarks import (
 from benchmarks.harness import collect, isolated, say, stamp, write_rows
 from benchmarks.page import page
 
-MODULES = (solvers, fits, growth, threads, invariance, memory, compilation, methods, biorthogonal, fidelity, completion)
+MODULES = (
+    defaults,
+    ablation,
+    solvers,
+    fits,
+    growth,
+    threads,
+    invariance,
+    memory,
+    compilation,
+    methods,
+    biorthogonal,
+    completion,
+)
 ITEMS: dict[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 
 

@@ -24,7 +24,7 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
 
 def fit(problem: Problem) -> Row:
     """Run all iterations."""
-    X, r, _ = problem
+    X, r = problem.X, problem.r
     seconds, factors = clock(lambda: biorthogonal(X, r, max_iter=ITERATIONS, tol=0.0))
     return {
         "s": seconds,

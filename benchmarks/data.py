@@ -1,21 +1,18 @@
-"""The name of a data set enters, the matrix that benchmarks run on leaves.
+"""The name of a data set enters, the matrix that benchmarks run on leaves, with the classes of its rows and columns.
 
 Published data is read from the folder named by COSEP_DATA: ``documents/`` and ``faces/``.
 """
 
-import os
-import tarfile
 from functools import lru_cache
-from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.io
-import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
 from cosep import make_coseparable
+from cosep.datasets import Documents, Faces, load_documents, load_faces
+from cosep.matrix.local import Indices
 
 Block = NDArray[np.float64]
 
@@ -38,83 +35,50 @@ DOCUMENTS = {
     "tr23": (6, 71.68),
 }
 FACES = (40, 82.22)
-PARTS = {"NG10": ("NG20",), "TDT30": ("TDT2",), "la12": ("la1", "la2")}
-WORDS = 1000
 # Instead of the published sets, to see whether everything runs: one that is always there, one that never is.
 TINY = ("planted", "sports")
 
 
-class MissingDataError(Exception):
-    """Why a data set is not here."""
-
-
 class Problem(NamedTuple):
-    """A matrix, how many rows and columns to choose, and the approximation that the paper prints, in percent."""
+    """A matrix, how many rows and columns to choose, and the approximation that the paper prints, in percent.
+
+    Where they are known, the true classes of rows and columns too.
+    """
 
     X: Any
     r: int
-    printed: float | None
+    printed: float | None = None
+    row_classes: Indices | None = None
+    col_classes: Indices | None = None
 
 
 def load(name: str) -> Problem:
-    """Return a document set, ``faces`` or, one a row, ``images``; ``digits`` and a small ``planted`` matrix always."""
+    """Return a document set, ``faces`` or, one a row, ``images``, scikit-learn's ``digits``, a ``planted`` matrix."""
     if name == "planted":
-        return Problem(make_coseparable(60, 40, 4, 4, noise=0.05, random_state=0)[0], 4, None)
+        X, truth = make_coseparable(60, 40, 4, 4, noise=0.05, random_state=0)
+        nearest = X[:, truth.col_indices].argmax(axis=1), X[truth.row_indices].argmax(axis=0)
+        return Problem(X, 4, None, *nearest)
     if name == "digits":
-        return Problem(load_digits().data, 10, None)
+        digits = load_digits()
+        return Problem(digits.data, 10, None, digits.target)
     if name == "images":
-        return Problem(faces().T, *FACES)
-    return Problem(faces(), *FACES) if name == "faces" else Problem(documents(name), *DOCUMENTS[name])
-
-
-def stored(*path: str) -> Path:
-    """Return the path of a file of the data folder."""
-    home = os.environ.get("COSEP_DATA")
-    if not home:
-        msg = "COSEP_DATA is not set"
-        raise MissingDataError(msg)
-    file = Path(home, *path)
-    if not file.exists():
-        msg = f"no {'/'.join(path)}"
-        raise MissingDataError(msg)
-    return file
+        return Problem(faces().pixels.T, *FACES, row_classes=faces().labels)
+    if name == "faces":
+        return Problem(faces().pixels, *FACES, col_classes=faces().labels)
+    corpus = documents(name)
+    return Problem(corpus.counts, *DOCUMENTS[name], corpus.labels, corpus.word_labels)
 
 
 @lru_cache
-def documents(name: str) -> scipy.sparse.csr_array:
-    """Return raw counts of the 1000 most frequent words, documents x words, the most frequent first."""
-    parts = [scipy.io.loadmat(stored("documents", f"{part}.mat")) for part in PARTS.get(name, (name,))]
-    counts = [scipy.sparse.csr_array(part["fea" if "fea" in part else "dtm"], dtype=np.float64) for part in parts]
-    X = scipy.sparse.vstack(counts, format="csr")
-    if name == "NG10":
-        X = X[np.flatnonzero(parts[0]["classid"].ravel() <= 10)]
-    return X[:, np.argsort(-X.sum(axis=0), kind="stable")[:WORDS]]
+def documents(name: str) -> Documents:
+    """Return raw counts of the 1000 most frequent words, with the classes of documents and words."""
+    return load_documents(name)
 
 
 @lru_cache
-def faces() -> Block:
+def faces() -> Faces:
     """Return the 400 ORL faces as columns of 23 x 19 pixels between 0 and 1."""
-    with tarfile.open(stored("faces", "orl_faces.tar.gz")) as archive:
-        files = (archive.extractfile(name) for name in sorted(archive.getnames()) if name.endswith(".pgm"))
-        images = np.stack([_pgm(file) for file in files if file is not None])
-    small: Block = _bicubic(images.shape[1], 23) @ images @ _bicubic(images.shape[2], 19).T
-    return np.ascontiguousarray(np.clip(np.rint(small), 0, 255).reshape(len(images), -1).T) / 255
-
-
-def _pgm(file: IO[bytes]) -> Block:
-    """Decode an 8-bit binary PGM."""
-    file.readline()
-    width, height = map(int, file.readline().split())
-    file.readline()
-    return np.frombuffer(file.read(), np.uint8).reshape(height, width).astype(np.float64)
-
-
-def _bicubic(n: int, k: int) -> Block:
-    """Return the k x n matrix that shrinks n pixels to k by Keys' cubic kernel, widened so that nothing aliases."""
-    x = np.abs((np.arange(n) + 0.5) * k / n - (np.arange(k)[:, None] + 0.5))
-    near, far = 1.5 * x**3 - 2.5 * x**2 + 1, -0.5 * x**3 + 2.5 * x**2 - 4 * x + 2
-    weights = np.where(x <= 1, near, np.where(x <= 2, far, 0.0))
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+    return load_faces()
 
 
 def topics(m: int, n: int, *, words: float = 0.3, mixture: float = 0.1, length: float = 200) -> Block:

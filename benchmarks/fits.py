@@ -24,11 +24,11 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
 
 def compare(problem: Problem) -> Row:
     """Return seconds and approximations."""
-    X, r, printed = problem
+    X, r, printed = problem.X, problem.r, problem.printed
     nmf = NMF(r, init="nndsvd", max_iter=200, random_state=0)
     times = race(
         selection=lambda: cosfgm(X, r, r),
-        fit=lambda: CoSeparableNMF(n_rows=r, n_cols=r).fit(X),
+        fit=lambda: CoSeparableNMF(n_rows=r, n_cols=r, method="cosfgm").fit(X),
         nmf=lambda: nmf.fit_transform(X),
     )
     model = times["fit"].answer

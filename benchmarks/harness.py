@@ -1,7 +1,8 @@
 """What all benchmarks share: processes with capped threads, clocks, memory, rows on disk, bars.
 
 A benchmark is a module with a docstring that says what is measured, a generator ``measure(tiny)`` of rows, and a
-function ``bars(rows)`` that holds the rows against what was promised.
+function ``bars(rows)`` that holds the rows against what was promised. One with many rows has a function
+``summary(rows)`` too, of the rows that are read first.
 """
 
 import csv
@@ -26,8 +27,9 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 import cosep
-from benchmarks.data import MissingDataError, Problem, load
+from benchmarks.data import Problem, load
 from cosep import CoSeparableNMF, SelectionWarning, fgm, make_coseparable
+from cosep.datasets import MissingDataError
 
 Row = dict[str, Any]
 Clock = Callable[[], float]
@@ -89,7 +91,8 @@ def warm() -> None:
     """Load and compile everything that a clock might otherwise see."""
     X = make_coseparable(30, 20, 3, 3, noise=0.1, random_state=0)[0]
     for data in (X, scipy.sparse.csr_array(X)):
-        CoSeparableNMF(n_rows=3, n_cols=3).fit(data)
+        for method in ("faithful", "cosfgm"):
+            CoSeparableNMF(n_rows=3, n_cols=3, method=method).fit(data)
     fgm(X, 3, solver="fast-gradient", max_iter=2)
 
 
@@ -145,6 +148,11 @@ def collect(name: str, *, tiny: bool) -> list[Row]:
 
 def on_sets(names: Iterable[str], measure: Callable[[Problem], Row]) -> Iterator[Row]:
     """Yield one row for each data set; where it is missing, the row says so."""
+    return rows_on_sets(names, lambda problem: [measure(problem)])
+
+
+def rows_on_sets(names: Iterable[str], measure: Callable[[Problem], Iterable[Row]]) -> Iterator[Row]:
+    """Yield all rows that a data set has, and one that says so for a data set that is missing."""
     for name in names:
         say(f"  {name}")
         try:
@@ -152,7 +160,7 @@ def on_sets(names: Iterable[str], measure: Callable[[Problem], Row]) -> Iterator
         except MissingDataError as missing:
             yield {"set": name, "note": str(missing)}
         else:
-            yield {"set": name, **measure(problem)}
+            yield from ({"set": name, **row} for row in measure(problem))
 
 
 def stamp() -> Row:

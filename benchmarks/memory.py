@@ -19,6 +19,7 @@ from cosep import CoSeparableNMF
 SHAPE, RANK = (20_000, 5_000), 20
 MODELS: dict[str, Callable[[int], Any]] = {
     "CoSeparableNMF": lambda r: CoSeparableNMF(n_rows=r, n_cols=r),
+    "CoSeparableNMF, method='cosfgm'": lambda r: CoSeparableNMF(n_rows=r, n_cols=r, method="cosfgm"),
     "CoSeparableNMF, method='spa'": lambda r: CoSeparableNMF(n_rows=r, n_cols=r, method="spa"),
     "scikit-learn NMF": lambda r: NMF(n_components=r, init="nndsvd", max_iter=200, tol=1e-3, random_state=0),
 }

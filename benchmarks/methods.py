@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from benchmarks.data import MissingDataError, Problem, load
+from benchmarks.data import Problem, load
 from benchmarks.harness import Bar, Row, clock, say, warm
 from cosep import Factorization, Selection, gsfgm, gspa, mix, mix_generalized, preselect, relative_approximation, spa
+from cosep.datasets import MissingDataError
 from cosep.nmf.ahals import ahals
 from cosep.nmf.minvol import minvol
 
@@ -48,7 +49,7 @@ class Task(NamedTuple):
 
 def shrink(problem: Problem) -> Task:
     """Preselect at most 500 rows and columns."""
-    X, r, _ = problem
+    X, r = problem.X, problem.r
     (rows, a), (cols, b) = (representatives(side) for side in (X.T, X))
     block = X[rows][:, cols]
     left, right = scipy.sparse.diags_array(a), scipy.sparse.diags_array(b)

@@ -44,12 +44,13 @@ def summary(bars: Iterable[tuple[str, Bar]]) -> str:
 
 
 def section(name: str, item: ModuleType, rows: list[Row]) -> str:
-    """Return what is measured, in the words of the module, and the rows."""
+    """Return what is measured, in the words of the module, its summary if it has one, and the rows."""
     text = f"## {name}\n\n{inspect.getdoc(item)}\n"
     if not rows:
         return f"{text}\nNot measured yet.\n"
     measured = [{key: value for key, value in row.items() if key not in SOURCE + PLACE} for row in rows]
-    return f"{text}\n{table(measured)}\n{said(rows, SOURCE)}"
+    first = item.summary(rows) if hasattr(item, "summary") else []
+    return "\n".join([text, *(table(some) for some in (first, measured) if some), said(rows, SOURCE)])
 
 
 def said(rows: list[Row], names: Iterable[str]) -> str:

@@ -19,10 +19,11 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.data import Block, MissingDataError, documents, faces, topics
+from benchmarks.data import Block, documents, faces, topics
 from benchmarks.harness import Bar, Row, race, say, warm
 from benchmarks.published import fast_gradient, project
 from cosep import make_coseparable, spa
+from cosep.datasets import MissingDataError
 from cosep.select.fastgradient import solve_fast_gradient
 from cosep.select.newton import solve_newton
 
@@ -38,14 +39,14 @@ def planted(m: int, n: int) -> Block:
 
 def words() -> Block:
     """Return 30 words of TDT2 in 500 documents."""
-    X = documents("TDT30")
+    X = documents("TDT30").counts
     block = X[:, spa(X, 30, normalize=False).col_indices].toarray().T
     return np.ascontiguousarray(block[:, np.argsort(-block.sum(axis=0), kind="stable")[:500]])
 
 
 def pixels() -> Block:
     """Return 40 pixels of the faces."""
-    X = faces()
+    X = faces().pixels
     return X[spa(X.T, 40).col_indices]
 
 

@@ -4,11 +4,23 @@ import os
 
 import numpy as np
 import pytest
-import scipy.io
 import threadpoolctl
 
-from benchmarks import __main__, compilation, completion, data, growth, harness, invariance, memory, page, threads
-from cosep import CoSeparableNMF
+from benchmarks import (
+    __main__,
+    ablation,
+    compilation,
+    completion,
+    data,
+    defaults,
+    growth,
+    harness,
+    invariance,
+    memory,
+    page,
+    threads,
+)
+from cosep import CoSeparableNMF, faithful, make_coseparable
 
 
 @pytest.fixture
@@ -43,7 +55,7 @@ def test_one_benchmark_alone_leaves_the_others_open(tmp_path):
 def test_an_unknown_benchmark_is_refused_by_name(capsys):
     with pytest.raises(SystemExit):
         __main__.main(["nonsense"])
-    assert "no benchmark nonsense; there are solvers, fits" in capsys.readouterr().err
+    assert "no benchmark nonsense; there are defaults, ablation" in capsys.readouterr().err
 
 
 def test_a_process_of_its_own_has_the_threads_it_was_given():
@@ -103,6 +115,77 @@ def test_predictions_of_all_methods_are_measured_alike():
     assert measured == pytest.approx(100 * (1 - model.completion_score(unseen)))
 
 
+def test_repeated_rows_and_columns_are_those_chosen_and_as_many_others():
+    problem = data.load("planted")
+    rows, cols = invariance.select(problem, "faithful")
+    m, n = problem.X.shape
+    X = invariance.repeated(problem).X
+    assert X.shape == (m + 8, n + 8)
+    np.testing.assert_array_equal(X[m : m + 4, :n], problem.X[rows])
+    np.testing.assert_array_equal(X[:m, n : n + 4], problem.X[:, cols])
+
+
+def test_medoids_are_the_planted_rows_and_columns_where_these_are_the_components():
+    X = np.kron(np.diag([3.0, 1.0, 2.0]), np.ones((4, 5)))
+    chosen = defaults.medoids(X, 3, 3)
+    assert sorted(chosen.row_indices // 4) == sorted(chosen.col_indices // 5) == [0, 1, 2]
+
+
+def test_no_column_is_closest_twice():
+    X, components = np.array([[1.0, 0.9, 0.0], [0.0, 0.1, 1.0]]), np.array([[1.0, 1.0], [0.0, 0.0]])
+    assert defaults.closest(X, components, 2).tolist() == [0, 1]
+
+
+def of_the_default(**figures):
+    """Return made-up rows of one document set, those of the default changed."""
+    names = ("rows_pct", "columns_pct", "core_pct", "refitted_pct", "row_accuracy_pct", "column_accuracy_pct")
+    row = {"set": "k1b", "method": "", **dict.fromkeys(names, 80.0), "s": 1.0}
+    return [row | {"method": "default"} | figures, *(row | {"method": name} for name in ("greedy", "medoids", "NMF"))]
+
+
+@pytest.mark.parametrize(
+    ("figures", "missed"),
+    [
+        ({}, []),
+        ({"rows_pct": 78.3}, ["fidelity of rows"]),
+        ({"columns_pct": 78.3}, ["the same, columns"]),
+        ({"core_pct": 75.9}, ["the same, core"]),
+        ({"refitted_pct": 79.1}, ["refitted"]),
+        ({"row_accuracy_pct": 65.9, "column_accuracy_pct": 65.9}, ["accuracy of documents", "accuracy of words"]),
+        ({"s": 2.1}, ["seconds"]),
+    ],
+)
+def test_every_figure_of_the_default_is_held_against_its_bar(figures, missed):
+    bars = defaults.bars(of_the_default(**figures))
+    found = [bar.what for bar in bars if bar.verdict != "met"]
+    assert len(found) == len(missed)
+    assert all(what.startswith(start) for what, start in zip(found, missed, strict=True))
+
+
+def test_a_page_shows_the_means_over_document_sets_before_the_rows():
+    rows = [*of_the_default(rows_pct=50.0), *(row | {"set": "la1"} for row in of_the_default(rows_pct=60.0))]
+    text = page.section("defaults", defaults, [row | dict.fromkeys(page.SOURCE + page.PLACE, "x") for row in rows])
+    assert text.index("| default | 55.00 | 80.00 |") < text.index("| k1b | default | 50.00 |")
+    assert "| 2 |" in text[text.index("| default | 55.00") :].splitlines()[0]
+
+
+@pytest.mark.parametrize("name", ablation.VARIANTS)
+def test_a_variant_is_forgotten_afterwards_even_if_it_fails(name):
+    X = make_coseparable(30, 20, 3, 3, noise=0.3, random_state=0)[0]
+    before = faithful(X, 3, 3).history
+    with pytest.raises(ZeroDivisionError), ablation.changed(ablation.VARIANTS[name]):
+        1 / 0  # noqa: B018 - to fail
+    assert faithful(X, 3, 3).history == before
+
+
+def test_a_variant_without_exchanges_ends_with_the_first_choice():
+    X = make_coseparable(30, 20, 3, 3, noise=0.3, random_state=0)[0]
+    with ablation.changed(ablation.VARIANTS["without exchanges"]):
+        alone = faithful(X, 3, 3)
+    assert alone.n_iter == 0
+    assert alone.history == faithful(X, 3, 3).history[:1]
+
+
 def test_the_exponent_of_a_power_is_its_exponent():
     rows = [{"kind": "dense", "columns": n, "s": 1e-6 * n**1.25} for n in growth.SIZES]
     assert growth.exponent(rows, "dense") == pytest.approx(1.25)
@@ -115,9 +198,3 @@ def test_published_sets_have_the_shapes_of_the_paper():
     assert data.load("la12").X.shape == (6279, 1000)
     assert data.load("NG10").X.shape == (9963, 1000)
     assert data.load("faces").X.shape == (437, 400)
-
-
-def test_words_are_those_of_the_authors_in_their_order(data_home):
-    """The authors' own k1b matrix, entry by entry."""
-    theirs = scipy.io.loadmat(data_home / "reference" / "sub_k1b.mat")["sub"]
-    assert abs(data.load("k1b").X - theirs).max() == 0

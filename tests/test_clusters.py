@@ -8,6 +8,7 @@ from cosep import CoSeparableNMF, Selection, clustering_accuracy, mix
 from cosep.clusters import co_cluster
 from cosep.matrix.checks import as_matrix
 from cosep.mixing import Budget
+from cosep.nmf.extrapolated import extrapolated
 
 BUDGET = Budget("label", 100, 1e-5)
 
@@ -22,20 +23,40 @@ def documents(seed, topics=3, size=40):
 
 
 def clusters(X, rows, cols):
-    M = as_matrix(X)
-    return co_cluster(M, mix(M, Selection(rows, cols)), BUDGET)
+    return co_cluster(as_matrix(X), np.array(rows), np.array(cols), BUDGET)
 
 
-def test_the_factors_are_those_of_the_scaled_matrix_and_get_no_worse():
+def test_rows_belong_to_the_component_with_the_largest_share_of_the_scaled_matrix():
     X, _ = documents(0)
     found = clusters(X, [0, 50, 100], [1, 2, 3])
-    rows, cols = X.sum(axis=1), X.sum(axis=0)
-    safe = [np.sqrt(np.where(sums > 0, sums, 1.0)) for sums in (rows, cols)]
-    A = X / safe[0][:, None] / safe[1]
-    np.testing.assert_allclose(found.core, A[np.ix_([0, 50, 100], [1, 2, 3])])
-    objective = found.meta["objective"]
-    assert (np.diff(objective) <= 0).all()
-    assert found.relative_error(A) == pytest.approx(np.sqrt(2 * objective[-1]))
+    safe = [np.sqrt(np.where(sums > 0, sums, 1.0)) for sums in (X.sum(axis=1), X.sum(axis=0))]
+    W, V = extrapolated(as_matrix(X / safe[0][:, None] / safe[1]), 3, BUDGET)
+    expected = (W * np.linalg.norm(V, axis=0)).argmax(axis=1)
+    occupied = X.any(axis=1)
+    assert clustering_accuracy(expected[occupied], found.row_labels[occupied]) == 1.0
+
+
+def test_selected_rows_and_columns_give_their_clusters_their_numbers():
+    X, labels = documents(4)
+    chosen = [int(np.flatnonzero(labels == k)[0]) for k in (2, 0, 1)]
+    found = clusters(X, chosen, [1, 2, 3])
+    assert found.row_labels[chosen].tolist() == [0, 1, 2]
+
+
+def test_clusters_of_rows_and_columns_go_together():
+    X = np.kron(np.eye(3), np.ones((8, 5))) + 0.01
+    found = clusters(X, [0, 8, 16], [12, 2, 7])
+    np.testing.assert_array_equal(found.row_labels, np.repeat([0, 1, 2], 8))
+    np.testing.assert_array_equal(found.col_labels, np.repeat([1, 2, 0], 5))
+    np.testing.assert_array_equal(found.partners, [1, 2, 0])
+
+
+def test_there_may_be_more_clusters_of_rows_than_of_columns():
+    X = np.kron(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.ones((8, 5)))
+    found = clusters(X, [0, 8, 16], [0, 5])
+    assert set(found.row_labels) <= {0, 1, 2}
+    np.testing.assert_array_equal(found.col_labels, np.repeat([0, 1], 5))
+    assert found.partners[:2].tolist() == [0, 1]
 
 
 def test_short_documents_are_sorted_as_well_as_long_ones():
@@ -75,3 +96,10 @@ def test_labels_follow_the_rows():
     order = np.random.default_rng(3).permutation(len(X))
     here, there = CoSeparableNMF(3, 3).fit(X), CoSeparableNMF(3, 3).fit(X[order])
     assert clustering_accuracy(here.row_labels_[order], there.row_labels_) == 1.0
+
+
+def test_transposing_swaps_the_labels():
+    X, _ = documents(5)
+    here, there = CoSeparableNMF(3, 3).fit(X), CoSeparableNMF(3, 3).fit(X.T)
+    np.testing.assert_array_equal(here.row_labels_, there.column_labels_)
+    np.testing.assert_array_equal(here.column_labels_, there.row_labels_)

@@ -1,45 +1,61 @@
-"""A matrix and its co-separable factors enter, factors of its scaled twin with the clusters they tell of leave.
+"""A matrix and the rows and columns selected from it enter, clusters of all rows and all columns leave.
 
 Notation
 --------
 A : data with rows and columns divided by the square roots of their sums
-P1, S, P2 : factors and core of A
+W, V : nonnegative factors of A, A ~ W V'
 """
 
-import numpy as np
+from typing import NamedTuple
 
-from cosep.factorization import Factorization
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
 from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.mixing import Budget, check_selection, factor_labels, refit
+from cosep.mixing import Budget, factor_labels
+from cosep.nmf.extrapolated import extrapolated
 from cosep.scaling import scale
 
 
-def co_cluster(M: LocalMatrix, factors: Factorization, budget: Budget) -> Factorization:
-    """Refit the factors to A, where long rows and frequent columns do not outweigh the others, and label by them.
+class Clusters(NamedTuple):
+    """The cluster of every row, that of every column, and the cluster of columns that goes with each one of rows."""
 
-    A row belongs to the component with the largest share ``P1[i,k] ||(S P2)[k,:]||``, a column likewise: shares do not
-    depend on how the scale is split between the factors. A row that no component touches belongs to the strongest
-    one, an all-zero row to none, -1.
+    row_labels: Indices
+    col_labels: Indices
+    partners: Indices
+
+
+def co_cluster(M: LocalMatrix, rows: Indices, cols: Indices, budget: Budget) -> Clusters:
+    """Factor A, in which long rows and frequent columns do not outweigh the others, and label by the factors.
+
+    A row belongs to the component with the largest share ``W[i,k] ||V[:,k]||``, a column likewise: shares do not
+    depend on how the scale is split between the factors. A row that no component touches belongs to the strongest one,
+    an all-zero row to none, -1. The k-th cluster is the one that the k-th selected row (column) has most part in,
+    as far as that can be for all at once.
     """
-    rows, cols = check_selection(factors.selection, M.shape)
-    A, scaling = scale(LocalMatrix(M.values), "degree")
-    P1 = factors.row_factor * scaling.rows[:, None] / scaling.rows[rows]
-    P2 = factors.col_factor * scaling.cols / scaling.cols[cols][:, None]
-    S = A.take(rows, cols)
-    P1, P2, objective = refit(A, S, P1, P2, budget)
-    return Factorization(
-        row_factor=P1,
-        core=S,
-        col_factor=P2,
-        selection=factors.selection,
-        row_labels=_labels(P1, np.linalg.norm(S @ P2, axis=1), M.T.sums()),
-        col_labels=_labels(P2.T, np.linalg.norm(P1 @ S, axis=0), M.sums()),
-        scaling=scaling,
-        meta={"objective": objective},
+    A = scale(LocalMatrix(M.values), "degree")[0]
+    by_rows = extrapolated(A, len(rows), budget)
+    by_cols = by_rows if len(rows) == len(cols) else extrapolated(A, len(cols), budget)
+    of_rows, of_cols = _shares(*by_rows, rows), _shares(*by_cols[::-1], cols)
+    return Clusters(
+        _labels(of_rows, M.T.sums()),
+        _labels(of_cols, M.sums()),
+        np.asarray((_unit(of_rows).T @ A.dot(_unit(of_cols))).argmax(axis=1)),
     )
 
 
-def _labels(factor: Array, strengths: Array, sums: Array) -> Indices:
-    labels = factor_labels(factor, strengths)
-    strongest = (strengths * np.linalg.norm(factor, axis=0)).argmax()
-    return np.where((labels < 0) & (sums > 0), strongest, labels)
+def _shares(W: Array, V: Array, chosen: Indices) -> Array:
+    """Return what each component contributes to each row, in an order that puts the chosen rows in their own ones."""
+    shares = W * np.linalg.norm(V, axis=0)
+    of_chosen = shares[chosen] / np.maximum(shares[chosen].sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    return np.asarray(shares[:, linear_sum_assignment(of_chosen, maximize=True)[1]])
+
+
+def _labels(shares: Array, sums: Array) -> Indices:
+    labels = factor_labels(shares, np.ones(shares.shape[1]))
+    return np.where((labels < 0) & (sums > 0), np.linalg.norm(shares, axis=0).argmax(), labels)
+
+
+def _unit(shares: Array) -> Array:
+    norms = np.linalg.norm(shares, axis=0)
+    return shares / np.where(norms > 0, norms, 1.0)

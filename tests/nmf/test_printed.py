@@ -1,14 +1,12 @@
 """Figures printed in the paper for factorizations that choose nothing, reached on its data sets."""
 
-import tarfile
-
 import numpy as np
 import pytest
-import scipy.io
 import scipy.sparse
 from sklearn.decomposition import NMF
 
 from cosep import relative_approximation
+from cosep.datasets import load_documents, load_faces
 from cosep.nmf.ahals import ahals
 from cosep.nmf.minvol import minvol
 
@@ -16,37 +14,12 @@ from cosep.nmf.minvol import minvol
 PRINTED = {"tr23": (6, 73.37, 73.33), "k1b": (6, 13.80, 13.65), "faces": (40, 89.45, 87.95)}
 
 
-def documents(path):
-    """Return the counts of the 1000 most frequent words."""
-    counts = scipy.sparse.csr_array(scipy.io.loadmat(path)["dtm"].astype(float))
-    return counts[:, np.argsort(-counts.sum(axis=0), kind="stable")[:1000]]
-
-
-def bicubic(size, smaller):
-    """Return the matrix that shrinks a line of pixels: Keys' cubic kernel, widened so that nothing is skipped."""
-    centres = (np.arange(smaller) + 0.5) * size / smaller - 0.5
-    x = np.abs(centres[:, None] - np.arange(size)) * smaller / size
-    weights = np.where(x <= 1, 1.5 * x**3 - 2.5 * x**2 + 1, np.where(x < 2, -0.5 * x**3 + 2.5 * x**2 - 4 * x + 2, 0))
-    return weights / weights.sum(axis=1, keepdims=True)
-
-
-def faces(path):
-    """Return 400 faces of 23 x 19 pixels, one a column."""
-    columns = []
-    with tarfile.open(path) as archive:
-        for member in archive:
-            if member.name.endswith(".pgm"):
-                pixels = np.frombuffer(archive.extractfile(member).read()[-112 * 92 :], dtype=np.uint8)
-                columns.append(np.ravel(bicubic(112, 23) @ pixels.reshape(112, 92) @ bicubic(92, 19).T))
-    return np.clip(np.column_stack(columns), 0, 255) / 255
-
-
 @pytest.fixture(scope="module", params=PRINTED)
 def printed(request, data_home):
     """A data set, its rank, and the approximations of A-HALS and MV-NMF in percent."""
     name = request.param
-    read, file = (faces, "faces/orl_faces.tar.gz") if name == "faces" else (documents, f"documents/{name}.mat")
-    return read(data_home / file), *PRINTED[name]
+    X = load_faces(home=data_home).pixels if name == "faces" else load_documents(name, home=data_home).counts
+    return X, *PRINTED[name]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

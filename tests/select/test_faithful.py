@@ -143,6 +143,16 @@ def test_what_must_be_included_comes_first_and_stays():
     assert set(chosen.col_indices) <= set(range(8))
 
 
+def test_a_zero_row_that_must_be_included_is_and_explains_nothing():
+    X = counts(6)
+    X[0], X[:, 1] = 0.0, 0.0
+    with pytest.warns(SelectionWarning, match="1 of the selected rows and 1 of the selected columns are all zero"):
+        chosen = faithful(X, 4, 4, row_pool=Pool(include=[0]), col_pool=Pool(include=[1]))
+    assert (chosen.row_indices[0], chosen.col_indices[0]) == (0, 1)
+    alone = faithful(X, 3, 3)
+    assert chosen.history[-1][0] <= alone.history[-1][0] + 1e-9
+
+
 def test_the_best_comes_first():
     X = np.kron(np.diag([1.0, 9.0, 3.0]), np.ones((3, 2)))
     chosen = faithful(X, 3, 3)

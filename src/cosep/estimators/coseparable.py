@@ -12,7 +12,6 @@ from cosep.clusters import co_cluster
 from cosep.estimators.base import (
     Factorizer,
     Method,
-    biclusters,
     by_position,
     check_preselect_pair,
     frobenius_error,
@@ -83,13 +82,13 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     row_weights_, col_weights_ : ndarray of shape (m, n_rows_) and (n_cols_, n_features)
         Every row as a mix of the selected rows, every column as a mix of the selected columns.
     row_labels_, column_labels_ : ndarray of int
-        Clusters: the component with the largest share, with factors refitted to X divided by the square roots of its
-        row and column sums; -1 for an all-zero row or column. The k-th component starts from the k-th selected row
-        or column, but refitting may move it: ``row_weights_`` and ``col_weights_`` tell what the selected ones
-        themselves explain.
+        Clusters, by the largest component of a nonnegative factorization of X divided by the square roots of its row
+        and column sums; -1 for an all-zero row or column. The k-th cluster is the one that the k-th selected row or
+        column has most part in, as far as that can be for all at once; ``row_weights_`` and ``col_weights_`` tell
+        what the selected ones themselves explain.
     rows_, columns_ : ndarray of bool, of shape (n_rows_, m) and (n_rows_, n_features)
-        One bicluster for each component: the rows with its label, and the columns with the label that it is tied to
-        most through the core.
+        One bicluster for each selected row: the rows of its cluster, and the cluster of columns that goes with it
+        most.
     reconstruction_err_ : float
         Frobenius norm of the difference between X and the product of the factors.
     row_fidelity_, col_fidelity_, core_fidelity_ : float
@@ -178,9 +177,11 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
             msg = "X is so near the largest float that its components are not; divide X by a constant."
             raise ValueError(msg)
         self.row_weights_, self.col_weights_ = np.asarray(factors.row_weights), np.asarray(factors.col_weights)
-        clusters = co_cluster(M, factors, Budget("label", self.max_iter, self.tol, self.callback))
-        self._store_labels(clusters)
-        self.rows_, self.columns_ = biclusters(clusters)
+        budget = Budget("label", self.max_iter, self.tol, self.callback)
+        clusters = co_cluster(M, np.asarray(self.row_indices_), np.asarray(self.col_indices_), budget)
+        self.row_labels_, self.column_labels_, partners = clusters
+        self.rows_ = self.row_labels_ == np.arange(self.n_rows_)[:, None]
+        self.columns_ = self.column_labels_ == partners[:, None]
         self.n_iter_ = len(factors.meta["objective"]) - 1
         self.reconstruction_err_ = frobenius_error(M, factors)
         if self.core_diagnosis_.permuted_diagonal:

@@ -3,7 +3,7 @@
 Notation
 --------
 M : data; K1, K2 : the chosen rows and columns
-A, V : chosen columns, and the weights that explain all columns by them, M ~ A V'; B = M'A
+A, V : chosen columns, and the weights that explain all columns by them, M ~ A V'
 U : the weights that explain all rows by the chosen ones; S = M(K1,K2) the core
 """
 
@@ -15,8 +15,8 @@ import numpy as np
 from cosep.factorization import Callback, Selection
 from cosep.matrix.checks import as_matrix, check_callback, check_nonzero, check_positive
 from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
-from cosep.mixing import half_squared_error, nonnegative
-from cosep.nmf.ahals import ahals
+from cosep.mixing import Budget, half_squared_error, nonnegative
+from cosep.nmf.extrapolated import extrapolated
 from cosep.select.both_sides import check_sizes, warn_if_degenerate
 from cosep.select.pool import Pool, Positions, check_pool
 from cosep.select.rays import distinct
@@ -24,7 +24,9 @@ from cosep.select.spa import pursue, spa_weights, warn_if_fewer
 from cosep.select.turns import SAME, TIE, largest, several_largest
 
 # Accuracy of the factorization whose components the first choice stands for.
-TOPICS_TOL = 3e-4
+TOPICS_TOL, TOPICS_ITER = 3e-4, 100
+# What the error of the core counts beside those of rows and columns.
+CORE = 1.0
 # Columns that are tried in the place of one.
 RIVALS = 4
 # A round of exchanges that gains a smaller share of the errors is the last.
@@ -32,11 +34,10 @@ WORTHWHILE = 1e-3
 
 
 class Side(NamedTuple):
-    """Chosen columns, the weights of all columns, ``B = M'A``, and what is left, ``||M - A V'||^2 / ||M||^2``."""
+    """Chosen columns, the weights of all columns, and what is left, ``||M - A V'||^2 / ||M||^2``."""
 
     chosen: Indices
     V: Array
-    B: Array
     error: float
 
 
@@ -100,8 +101,8 @@ def faithful(
         distinct(M.T, check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows")),
         distinct(M, check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")),
     )
-    topics = find_topics(M, max(n_rows, n_cols), callback)
-    rows, cols = first_choice(M.T, n_rows, pools[0], topics[0]), first_choice(M, n_cols, pools[1], topics[1])
+    W, V = extrapolated(M, max(n_rows, n_cols), Budget("topics", TOPICS_ITER, TOPICS_TOL, callback))
+    rows, cols = first_choice(M.T, n_rows, pools[0], V), first_choice(M, n_cols, pools[1], W)
     core = core_error(M, rows, cols)
     history = [_roots(rows.error, cols.error, core)]
     for step in range(max_iter):
@@ -110,9 +111,9 @@ def faithful(
         others = exchange(M.T, pools[0], rows, cols), exchange(M, pools[1], cols, rows)
         pairs = [(rows, others[1]), (others[0], cols), others]
         cores = [core_error(M, *pair) for pair in pairs]
-        sums = [pair[0].error + pair[1].error + error for pair, error in zip(pairs, cores, strict=True)]
+        sums = [pair[0].error + pair[1].error + CORE * error for pair, error in zip(pairs, cores, strict=True)]
         best = int(np.argmin(sums))
-        if sums[best] >= (1.0 - WORTHWHILE) * (rows.error + cols.error + core):
+        if sums[best] >= (1.0 - WORTHWHILE) * (rows.error + cols.error + CORE * core):
             break
         (rows, cols), core = pairs[best], cores[best]
         history.append(_roots(rows.error, cols.error, core))
@@ -127,12 +128,13 @@ def exchange(M: LocalMatrix, positions: Positions, cols: Side, rows: Side) -> Si
     """Try every chosen column against its rivals: those most like what the others leave of the data it explains."""
     A, V, U = M.take(cols=cols.chosen), cols.V.copy(), rows.V
     chosen, norms, r = cols.chosen.copy(), M.squared_norms(), len(cols.chosen)
+    norms[norms == 0] = np.inf
     M_U, U_U = M.cross(U), U.T @ U
     H = M.take(rows=rows.chosen)
     S = H[:, chosen]
     explains = np.where(V.any(axis=0), V, 1.0)
     rest = M.dot(explains) - A @ (V.T @ explains) + A * np.einsum("ij,ij->j", V, explains)
-    likeness = M.cross(np.maximum(rest, 0.0)) / np.sqrt(np.where(norms > 0, norms, np.inf))[:, None]
+    likeness = M.cross(np.maximum(rest, 0.0)) / np.sqrt(norms)[:, None]
     likeness[~positions.allowed] = 0.0
     likeness[chosen] = 0.0
     for k, rivals, M_D in _products(M, [several_largest(column, RIVALS) for column in likeness.T], chosen):
@@ -140,9 +142,10 @@ def exchange(M: LocalMatrix, positions: Positions, cols: Side, rows: Side) -> Si
         others = np.arange(r) != k
         P = np.maximum(M_D - V[:, others] @ M_D[chosen[others]], 0.0) / norms[rivals]
         squares = np.einsum("ij,ij->j", P, P)
+        lengths = np.diagonal(M_D[rivals])
         core = np.einsum("ij,ij->j", S_D, M_U.T @ P - U_U @ S[:, others] @ (V[:, others].T @ P))
         # By so much do the errors of columns and core fall, compared with a weight of zero.
-        gains = squares * norms[rivals] + 2.0 * core - np.einsum("ij,ij->j", S_D, U_U @ S_D) * squares
+        gains = squares * lengths + CORE * (2.0 * core - np.einsum("ij,ij->j", S_D, U_U @ S_D) * squares)
         gains[np.isin(rivals, chosen[others])] = -np.inf
         best = int(np.flatnonzero(gains >= gains.max() - SAME * abs(gains.max()))[0])
         if k < len(positions.include) or gains[best] - gains[0] <= TIE * abs(gains[0]):
@@ -167,24 +170,13 @@ def side_of(M: LocalMatrix, chosen: Indices, near: Array | None = None) -> Side:
     A = M.take(cols=chosen)
     B = M.cross(A)
     V = nonnegative(A, B, np.zeros((M.shape[1], len(chosen))) if near is None else near, exact=True)
-    return Side(chosen, V, B, max(2.0 * half_squared_error(M.squared_norm(), A, B, V), 0.0))
+    return Side(chosen, V, max(2.0 * half_squared_error(M.squared_norm(), A, B, V), 0.0))
 
 
 def core_error(M: LocalMatrix, rows: Side, cols: Side) -> float:
     """``||M - U S V'||^2 / ||M||^2`` with the weights of both sides."""
     W = rows.V @ M.take(rows.chosen, cols.chosen)
     return max(2.0 * half_squared_error(M.squared_norm(), W, M.cross(W), cols.V), 0.0)
-
-
-def find_topics(M: LocalMatrix, r: int, callback: Callback | None) -> tuple[Array, Array]:
-    """Return the components of a factorization as rows and as columns; of X' it is the transpose of that of X."""
-    (m, n), norms = M.shape, (M.T.squared_norms(), M.squared_norms())
-    if (m, float(norms[0] @ norms[0])) < (n, float(norms[1] @ norms[1])):
-        as_rows, as_cols = find_topics(M.T, r, callback)
-        return as_cols, as_rows
-    report = None if callback is None else lambda _, *progress: callback("topics", *progress)
-    factors = ahals(LocalMatrix(M.values), r, tol=TOPICS_TOL, callback=report)
-    return np.asarray(factors.col_factor.T, dtype=np.float64), np.asarray(factors.row_factor, dtype=np.float64)
 
 
 def first_choice(M: LocalMatrix, r: int, positions: Positions, topics: Array) -> Side:

@@ -1,0 +1,67 @@
+"""The name of a file of published data enters; its path leaves, once its checksum is the expected one."""
+
+import hashlib
+import os
+from functools import lru_cache
+from pathlib import Path
+
+VARIABLE = "COSEP_DATA"
+Folder = str | os.PathLike[str]
+
+
+class MissingDataError(ValueError):
+    """Published data is not where it should be, or not what it should be; the message says what to put where."""
+
+
+def data_home(path: Folder | None = None) -> Path:
+    """Return the folder of published data: ``path`` or, without one, what the variable COSEP_DATA names."""
+    if path is not None and not isinstance(path, (str, os.PathLike)):
+        msg = f"home={path!r} must be the path of a folder, or None for the one that {VARIABLE} names."
+        raise ValueError(msg)
+    named = os.environ.get(VARIABLE, "") if path is None else os.fspath(path)
+    if not named:
+        msg = f"No folder of published data is named: pass home, or set the environment variable {VARIABLE}."
+        raise MissingDataError(msg)
+    folder = Path(os.path.expanduser(named))  # noqa: PTH111 - pathlib's raises where there is no such user
+    if not folder.is_dir():
+        source = VARIABLE if path is None else "home"
+        msg = f"{source}={named!r} is no folder: pass another home, or set {VARIABLE} to the folder of published data."
+        raise MissingDataError(msg)
+    return folder
+
+
+def verified(home: Folder | None, relative_path: str, checksum: str, what: str) -> Path:
+    """Return the path of a regular file below the data home whose sha256 is ``checksum``.
+
+    A file that has not changed since is not hashed again. ``what`` describes the contents to those who lack them.
+    """
+    wanted = f"{relative_path}, which is {what}, with sha256 {checksum}"
+    try:
+        folder = data_home(home)
+    except MissingDataError as error:
+        msg = f"{error} The folder should have {wanted}."
+        raise MissingDataError(msg) from None
+    path = folder / relative_path
+    if not path.is_file():
+        msg = f"There is no file {relative_path} in {folder}: obtain {wanted}, and put it there."
+        raise MissingDataError(msg)
+    try:
+        status = path.stat()
+        found = _sha256(path.absolute(), status.st_size, status.st_mtime_ns)
+    except OSError as error:
+        msg = f"{path} cannot be read ({error.strerror}): allow it, or obtain {wanted}, and put it there."
+        raise MissingDataError(msg) from error
+    if found != checksum:
+        msg = (
+            f"{path} is cut short, changed or another edition, its sha256 is {found}: "
+            f"replace it by {wanted}, or pass another home."
+        )
+        raise MissingDataError(msg)
+    return path
+
+
+@lru_cache(maxsize=256)
+def _sha256(path: Path, size: int, changed: int) -> str:  # noqa: ARG001 - size and time tell whether to hash again
+    """Return the checksum of a file, read piece by piece."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
