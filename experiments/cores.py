@@ -17,8 +17,8 @@ def draw_core(
     for label in sorted(set(classes) & set(word_classes)):
         y, x = classes.index(label), word_classes.index(label)
         height, width = classes.count(label), word_classes.count(label)
-        frame = {"edgecolor": "#d1495b", "facecolor": "none", "linewidth": 1.8}
-        axes.add_patch(Rectangle((x - 0.5, y - 0.5), width, height, **frame))
+        corner = x - 0.5, y - 0.5
+        axes.add_patch(Rectangle(corner, width, height, edgecolor="#d1495b", facecolor="none", linewidth=1.8))
     axes.grid(visible=False)
     axes.set_xticks(range(len(words)), words, rotation=90, fontsize=10)
     axes.set_yticks(range(len(classes)), [str(label + 1) for label in classes], fontsize=9)

@@ -290,12 +290,14 @@ default are held against the printed CoS-FGM. Fidelities: what the chosen pixels
 before anything is refitted. Random choices are averages of 25 draws; "one image a subject" uses the subjects, which no
 method may, and shows what a choice that meets every subject gives."""
 CHOICE_NOTE = f"""Correlation error: how far the correlations between all images, taken over the chosen pixels, are from
-those over all pixels, `||corr(M) - corr(M(K1,:))|| / ||corr(M)||`, printed {PRINTED_CORRELATION} for CoS-FGM at (80, 40);
-"among chosen images" takes both matrices over the chosen images alone, as the caption of Figure 6 reads. Subjects: how
-many of the 40 have a chosen image, printed {PRINTED_SUBJECTS}. Reconstruction error: all images of the other subjects as
-nonnegative mixes of the chosen images, printed {PRINTED_RECONSTRUCTION}."""
-MISSED_NOTE = """The printed approximation of BiOR-NM3F is not that of the published updates. GS-FGM is printed with the split
-(10, 30); it has no public code, and which penalty and start were used is not known."""
+those over all pixels, `||corr(M) - corr(M(K1,:))|| / ||corr(M)||`, printed {PRINTED_CORRELATION} for CoS-FGM at
+(80, 40); "among chosen images" takes both matrices over the chosen images alone, as the caption of Figure 6 reads.
+Subjects: how many have a chosen image, printed {PRINTED_SUBJECTS} of 40. Reconstruction error: all images of the other
+subjects as nonnegative mixes of the chosen images, printed {PRINTED_RECONSTRUCTION}."""
+BIOR_NOTE = """The printed approximation of BiOR-NM3F is not that of the published updates. """
+GSFGM_NOTE = (
+    """GS-FGM is printed with the split (10, 30); it has no public code, and its start and penalty are not known."""
+)
 
 
 @lru_cache
@@ -369,44 +371,46 @@ def listed(words: list[str]) -> str:
 
 def table_reading(rows: list[Row]) -> str:
     """Say what the table shows."""
-    both = ("approximation", "accuracy")
-    said = []
-    for r1 in sorted({row["r1"] for row in rows}):
-        ours = [row for row in rows if row["method"] in OWN and row["r1"] == r1 and row["printed"]]
-        if ours:
-            there = [row for row in ours if all(row[name] >= row["printed"][name] for name in both)]
-            short = [row for row in ours if row not in there]
-            line = ours[0]["printed"]
-            said.append(
-                f"At {ranks_of(ours[0])} the paper prints {line['approximation']:.2f} / {line['accuracy']:.2f} for "
-                f"CoS-FGM (approximation / accuracy). Both are reached by {listed([figures_of(row, *both) for row in there])}"
-                + (f"; not by {listed([figures_of(row, *both) for row in short])}." if short else ".")
-            )
+    ranks = sorted({row["r1"] for row in rows})
+    said = [
+        reached([row for row in rows if row["method"] in OWN and row["r1"] == r1 and row["printed"]]) for r1 in ranks
+    ]
     choosing = [row for row in rows if "accuracy" in row and row["method"] != "random"]
     best = max(choosing, key=lambda row: row["accuracy"])
     differences = [row["accuracy_ours"] - row["accuracy"] for row in choosing]
     said.append(
-        f"The highest accuracy of a method is {best['accuracy']:.2f}, by {name_of(best)} at {ranks_of(best)}. Which rule "
-        f"gives the labels matters little: ours differs from the largest entry by {min(differences):+.2f} to "
-        f"{max(differences):+.2f} points, {mean(differences):+.2f} on average. Images whose largest entry is tied: "
-        f"{sum(row['ties'] for row in choosing)} over all rows."
+        f"The highest accuracy of a method is {best['accuracy']:.2f}, by {name_of(best)} at {ranks_of(best)}. Our "
+        f"labels are {min(differences):+.2f} to {max(differences):+.2f} points from those by the largest entry, "
+        f"{mean(differences):+.2f} on average. Images with a tie for the largest entry: "
+        f"{sum(row['ties'] for row in choosing)} in all rows together."
     )
-    images = [row for row in rows if "subjects" in row and "core_fidelity" in row]
-    order = spearmanr([row["subjects"] for row in images], [row["accuracy"] for row in images]).statistic
+    both = [row for row in rows if row["method"] in {*BOTH_SIDES, "random"}]
+    order = spearmanr([row["subjects"] for row in both], [row["accuracy"] for row in both]).statistic
     said.append(
-        "Accuracy goes with how many subjects have a chosen image: over all rows that choose both sides the rank "
-        f"correlation of the two is {order:.2f}. "
-        + "; ".join(
-            f"{name_of(row)} {ranks_of(row)}: {row['subjects']:g} subjects, {row['accuracy']:.2f}" for row in images
-        )
-        + "."
+        f"Over the {len(both)} rows that choose both sides, the rank correlation between the number of subjects among "
+        f"the chosen images and the accuracy is {order:.2f}. A cluster grows around a chosen image; a subject without "
+        "one has to share the cluster of another."
     )
-    said.extend(missed(rows))
-    return "\n\n".join(said) + "\n"
+    return "\n\n".join(filter(None, [*said, missed(rows)])) + "\n"
 
 
-def missed(rows: list[Row]) -> list[str]:
-    """Say which printed figures of the other methods are not met, and where the print is out of reach."""
+def reached(rows: list[Row]) -> str:
+    """Say which rows of one size reach both figures printed for CoS-FGM."""
+    if not rows:
+        return ""
+    names = ("approximation", "accuracy")
+    line = rows[0]["printed"]
+    there = [row for row in rows if all(row[name] >= line[name] for name in names)]
+    short = [figures_of(row, *names) for row in rows if row not in there]
+    return (
+        f"At {ranks_of(rows[0])} the paper prints {line['approximation']:.2f} / {line['accuracy']:.2f} for CoS-FGM "
+        f"(approximation / accuracy). Both are reached by {listed([figures_of(row, *names) for row in there])}"
+        + (f"; not by {listed(short)}." if short else ".")
+    )
+
+
+def missed(rows: list[Row]) -> str:
+    """Say which printed figures of the other methods are not met."""
     others = [row for row in rows if row["method"] not in OWN and row["printed"]]
     apart = [
         f"{name_of(row)} {ranks_of(row)} {row[name] - row['printed'][name]:+.2f} in {name}"
@@ -414,32 +418,31 @@ def missed(rows: list[Row]) -> list[str]:
         for name in ("approximation", "accuracy")
         if abs(row[name] - row["printed"][name]) > 1.5
     ]
-    if not others:
-        return []
-    return [f"Of the other methods, more than 1.5 points from the print: {listed(apart)}. " + MISSED_NOTE]
+    notes = BIOR_NOTE * any("BiOR" in name for name in apart) + GSFGM_NOTE
+    return f"Of the other methods, more than 1.5 points from the print: {listed(apart)}. {notes}" if others else ""
 
 
 def unit_reading(unit: list[Row], gray: list[Row]) -> str:
     """Say whether images of norm one come closer to the print."""
     if not any(row["printed"] for row in unit):
         return ""
-    pairs = [(row, twin) for row in unit for twin in gray if all(row[n] == twin[n] for n in ("method", "r1"))]
-    means = [
+    pairs = [(row, twin) for row in unit for twin in gray if all(row[part] == twin[part] for part in ("method", "r1"))]
+    of_unit, of_gray = (
         mean(
             abs(pair[side][name] - pair[side]["printed"][name])
             for pair in pairs
             for name in ("approximation", "accuracy")
         )
         for side in (0, 1)
-    ]
-    splits = listed(
-        [f"{ranks_of(row)} where gray values give {ranks_of(twin)}" for row, twin in pairs if row["method"] == "GSPA"]
     )
+    splits = [
+        f"{ranks_of(row)} where gray values give {ranks_of(twin)}" for row, twin in pairs if row["method"] == "GSPA"
+    ]
     return (
-        "These methods draw nothing at random, so that they tell whether the matrix is that of the paper. With every image "
-        f"divided by its norm they are {means[0]:.2f} points from the print on average, with gray values {means[1]:.2f}; "
-        f"GSPA, printed with (21, 19), chooses {splits}. The paper says no more than that pixels are brought to [0, 1]; "
-        "all other tables here use gray values.\n"
+        "These methods draw nothing at random, so that they tell whether the matrix is that of the paper. With every "
+        f"image divided by its norm they are {of_unit:.2f} points from the print on average, with gray values "
+        f"{of_gray:.2f}; GSPA, printed with (21, 19), chooses {listed(splits)}. The paper says no more than that "
+        "pixels are brought to [0, 1]; all other tables here use gray values.\n"
     )
 
 
@@ -466,25 +469,25 @@ def choice_reading(rows: list[Row]) -> str:
     wide = max(row["r1"] for row in rows)
     ours = [row for row in rows if row["method"] in BOTH_SIDES and row["r1"] == wide]
     chance = next(row for row in rows if row["method"] == "random" and row["r1"] == wide)
-
-    def split_by(name: str, limit: float) -> tuple[str, str]:
-        parts: tuple[list[str], list[str]] = [], []
-        for row in ours:
-            if name in row:
-                parts[row[name] > limit].append(f"{name_of(row)} ({row[name]:.4f})")
-        return listed(parts[0]), listed(parts[1])
-
-    low, high = split_by("correlation_error", PRINTED_CORRELATION)
-    near, far = split_by("reconstruction_error", PRINTED_RECONSTRUCTION)
-    better = [name_of(row) for row in ours if row["correlation_error"] < chance["correlation_error"]]
+    average, spread = chance["correlation_error"], chance["correlation_error_sd"]
+    better = [name_of(row) for row in ours if row["correlation_error"] < average]
     return (
-        f"With {wide} pixels the correlation error is at most {PRINTED_CORRELATION} for {low}; above it for {high}. It says "
-        f"little about a choice of pixels: {wide} drawn at random have {chance['correlation_error']:.4f} (standard "
-        f"deviation {chance['correlation_error_sd']:.4f} over {len(SEEDS)} draws); below that average: {listed(better)}. "
-        "Correlations weigh all pixels alike, while the pixels that explain all others by mixing are extremes.\n\n"
-        f"The reconstruction error of the subjects that were not chosen is at most {PRINTED_RECONSTRUCTION} for {near}; "
-        f"above it for {far}. Every method leaves other subjects out, so these errors are not of the same images.\n"
+        f"Correlation error with {wide} pixels: {held(ours, 'correlation_error', PRINTED_CORRELATION)} Pixels drawn at "
+        f"random have {average:.4f} on average of {len(SEEDS)} draws (standard deviation {spread:.4f}); below that: "
+        f"{listed(better)}. Correlations weigh all pixels alike, while pixels that explain the others by mixing are "
+        "extreme ones: this figure does not speak for a choice of the latter kind.\n\n"
+        f"Reconstruction error of the other subjects: {held(ours, 'reconstruction_error', PRINTED_RECONSTRUCTION)} "
+        "Every method leaves other subjects out, so these errors are not of the same images.\n"
     )
+
+
+def held(rows: list[Row], name: str, limit: float) -> str:
+    """Say which rows stay below a printed error."""
+    low, high = (
+        listed([f"{name_of(row)} ({row[name]:.4f})" for row in rows if name in row and (row[name] > limit) == above])
+        for above in (False, True)
+    )
+    return f"at most the printed {limit} for {low}; above it for {high}."
 
 
 def draw_table(sheet: Any, rows: list[Row]) -> None:
@@ -495,12 +498,7 @@ def draw_table(sheet: Any, rows: list[Row]) -> None:
     ):
         axes = sheet.add_subplot(1, 2, k + 1)
         lines = [
-            (
-                f"{row['method']} {ranks_of(row)}" + (f"\n{row['variant']}" if row.get("variant") else ""),
-                float(row.get(name, row["accuracy_ours"] if name == "accuracy" else np.nan)),
-                row["printed"].get(name),
-                COLOURS[row["method"]],
-            )
+            (f"{name_of(row)} {ranks_of(row)}", row.get(name), row["printed"].get(name), COLOURS[row["method"]])
             for row in known
         ]
         dots(axes, lines, label)
@@ -528,8 +526,8 @@ def pictures(rows: list[Row], folder: Path) -> list[str]:
     lead = shown[0]
     draw_others(folder, faces, lead)
     note = (
-        f"Appendix: subjects of which {name_of(lead)} chose no image, and mixes of the chosen images beside them (relative "
-        f"error {number(lead, 'reconstruction_error', 4)}, printed {PRINTED_RECONSTRUCTION}).\n"
+        f"Appendix: subjects of which {name_of(lead)} chose no image, and mixes of the chosen images beside them "
+        f"(relative error {number(lead, 'reconstruction_error', 4)}, printed {PRINTED_RECONSTRUCTION}).\n"
     )
     return [
         image(folder, "figure_4", f"The {wide} pixels chosen by three methods, over the mean face"),

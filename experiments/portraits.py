@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 Block = NDArray[np.float64]
-Line = tuple[str, float, float | None, str]
+Line = tuple[str, float | None, float | None, str]
 
 
 def blank(axes: Axes, title: str) -> None:
@@ -66,7 +66,8 @@ def dots(axes: Axes, lines: Iterable[Line], label: str) -> None:
     names = []
     for k, (name, figure, printed, colour) in enumerate(lines):
         names.append(name)
-        axes.plot([figure], [k], "o", color=colour, markersize=9)
+        if figure is not None:
+            axes.plot([figure], [k], "o", color=colour, markersize=9)
         if printed is not None:
             axes.plot([printed], [k], "o", markerfacecolor="none", markeredgecolor="#17202a", markersize=11, mew=1.4)
     axes.set_yticks(range(len(names)), names)

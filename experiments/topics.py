@@ -130,7 +130,7 @@ def run(key: Row) -> Row:
         "core": joined(f"{entry:g}" for entry in core.ravel()),
         "key_words": " | ".join(key_words(counts, rows, cols, words)),
         "clusters": " | ".join(clusters(model, cols, words)),
-        **(printed_words(words, cols, model.column_labels_) if key["set"] == "TDT30" else {}),
+        **(printed_words(words, cols, np.asarray(model.column_labels_)) if key["set"] == "TDT30" else {}),
         "seconds": round(seconds, 2),
     }
 
@@ -197,35 +197,33 @@ def printed_lists(name: str) -> list[Row]:
 
 def section(rows: list[Row], folder: Path) -> str:
     """Draw the figure and return the text."""
-    names = list(dict.fromkeys(row["set"] for row in rows))
-    lead = [row for row in rows if row["set"] == names[0]]
-    shown = [row for row in lead if row["method"] != "CoS-FGM"]
+    sets: dict[str, list[Row]] = {}
+    for row in rows:
+        sets.setdefault(row["set"], []).append(row)
+    lead = next(iter(sets))
+    shown = [row for row in sets[lead] if row["method"] != "CoS-FGM"]
     with figure(folder / "figure_3.png", (17, 9)) as sheet:
         for k, row in enumerate(shown):
             draw(sheet.add_subplot(1, len(shown), k + 1), row, sheet)
     parts = [
         "## Topics: Table 4, Figure 3 and the word lists of the appendix\n\n" + (__doc__ or "").partition("\n\n")[2],
         f"### The core as topics\n\n{CORE_NOTE}\n\n{in_table(rows)}\n{reading(rows)}",
-        f"### Figure 3\n\n![The core of {names[0]}, by class]({folder.name}/figure_3.png)\n\n{figure_reading(shown)}",
+        f"### Figure 3\n\n![The core of {lead}, by class]({folder.name}/figure_3.png)\n\n{figure_reading(shown)}",
         f"### Table 4\n\n{KEY_NOTE}\n",
+        *(folded(f"{name}: key words", key_table(some)) for name, some in sets.items()),
+        f"### Words by cluster\n\n{CLUSTER_NOTE}\n",
+        *(folded(f"{name}: words by cluster", cluster_table(some)) for name, some in sets.items()),
     ]
-    for name in names:
-        parts.append(folded(f"{name}: key words", key_table([row for row in rows if row["set"] == name])))
-    parts.append(f"### Words by cluster\n\n{CLUSTER_NOTE}\n")
-    for name in names:
-        parts.append(folded(f"{name}: words by cluster", cluster_table([row for row in rows if row["set"] == name])))
     return "\n".join(parts)
 
 
-CORE_NOTE = f"""Percent, but for numbers of topics. Topics: classes that the chosen documents, the chosen words, or either come
-from, and the shares of all documents and all words that belong to these; for CoS-FGM on TDT30 {PRINTED_TOPICS} topics,
-{PRINTED_DOCUMENTS:.2f} and {PRINTED_WORDS:.2f} are printed. Inside: the share of the counts in the core where document and word are of
-one class."""
-KEY_NOTE = f"""Key words of the chosen documents, at most {KEYS} each, documents of one class in one line, separated by semicolons;
-a question mark is a word that is not known."""
-CLUSTER_NOTE = (
-    f"""The strongest {DOZEN} known words of the cluster of each chosen word, which stands first, by class."""
-)
+CORE_NOTE = f"""Percent, but for numbers of topics. Topics: classes that the chosen documents, the chosen words, or
+either come from, and the shares of all documents and words that belong to these; for CoS-FGM on TDT30 {PRINTED_TOPICS}
+topics with {PRINTED_DOCUMENTS:.2f} and {PRINTED_WORDS:.2f} are printed. Inside: the share of the counts in the core
+where document and word are of one class."""
+KEY_NOTE = f"""Key words of the chosen documents, at most {KEYS} each; documents of one class stand in one line, with
+semicolons between them. A question mark is a word that is not known."""
+CLUSTER_NOTE = f"""At most {DOZEN} known words of the cluster of each chosen word, the strongest first, by class."""
 
 
 def in_table(rows: list[Row]) -> str:
@@ -256,30 +254,31 @@ def in_table(rows: list[Row]) -> str:
 
 def reading(rows: list[Row]) -> str:
     """Say what the figures show."""
-    said = []
     by_name = {(row["set"], row["method"]): row for row in rows}
-    pairs = [
-        (by_name[name, "CoS-FGM, certified"], row) for (name, method), row in by_name.items() if method == "default"
-    ]
-    diagonal = [row["set"] for row, _ in pairs if row["nonzeros"] == row["r"]]
-    said.append(
-        f"The core of CoS-FGM has one nonzero for each chosen document and word, no more, on {len(diagonal)} of {len(pairs)} sets: a "
-        "permuted diagonal matrix, whose refitted factors are plain NMF. That every topic has a pure document and an anchor "
-        "word is then true of any such choice and shows nothing about the data. "
+    pairs = [(by_name[name, "CoS-FGM, certified"], row) for (name, kind), row in by_name.items() if kind == "default"]
+    diagonal = sum(row["nonzeros"] == row["r"] for row, _ in pairs)
+    said = [
+        f"The core of the certified CoS-FGM has as many nonzeros as chosen documents on {diagonal} of {len(pairs)} "
+        "sets. Such a core is a permuted diagonal matrix: each topic has a pure document and an anchor word because "
+        "nothing else was left in it, and the refitted factors are those of plain NMF. "
         + counted(pairs, "core_fidelity", "The core of the default explains more on its own")
         + counted(pairs, "topics", "It comes from more topics")
-        + counted(pairs, "in_blocks", "More of its counts lie where document and word are of one class")
-    )
-    for row in rows:
-        if row["set"] == "TDT30":
-            said.append(
-                f"TDT30, {row['method']}: {row['topics']} of {row['r']} topics ({PRINTED_TOPICS} printed), with {row['documents_in_topics']:.2f} % "
-                f"of the documents ({PRINTED_DOCUMENTS:.2f}) and {row['words_in_topics']:.2f} % of the words ({PRINTED_WORDS:.2f}). Of the "
-                f"{row['printed_keys']} different key words printed, {row['printed_keys_known']} are known here and {row['printed_keys_chosen']} are chosen "
-                f"({row['chosen_known']} of its {row['r']} words are known). Its word clusters and the printed ones: adjusted Rand index "
-                f"{row['agreement']:.2f} over {row['printed_clusters_known']} words."
-            )
+        + counted(pairs, "in_blocks", "A larger share of its counts lies where document and word are of one class"),
+        *(tdt30(row) for row in rows if row["set"] == "TDT30"),
+    ]
     return "\n\n".join(said) + "\n"
+
+
+def tdt30(row: Row) -> str:
+    """Say how the choice compares with the printed one."""
+    return (
+        f"TDT30, {row['method']}: {row['topics']} of {row['r']} topics ({PRINTED_TOPICS} printed), with "
+        f"{row['documents_in_topics']:.2f} % of the documents ({PRINTED_DOCUMENTS:.2f}) and "
+        f"{row['words_in_topics']:.2f} % of the words ({PRINTED_WORDS:.2f}). Of the {row['printed_keys']} different "
+        f"key words printed {row['printed_keys_known']} are known here, and {row['printed_keys_chosen']} are chosen "
+        f"({row['chosen_known']} of its {row['r']} words are known). Its clusters of words and the printed ones have "
+        f"an adjusted Rand index of {row['agreement']:.2f} over {row['printed_clusters_known']} words."
+    )
 
 
 def counted(pairs: list[tuple[Row, Row]], name: str, claim: str) -> str:
@@ -296,8 +295,9 @@ def figure_reading(rows: list[Row]) -> str:
         for row in rows
     )
     return (
-        "Chosen documents and words of the core by class, counts by their square roots, frames where both are of one class. "
-        f"{said}. Classes are numbered as in the data; a frame can only be where a class has a chosen document and a word.\n"
+        "Counts in the core, coloured by their square roots; documents and words by class, framed where they are of "
+        f"the same one, which needs a chosen document and a chosen word of that class. {said}. Classes are numbered as "
+        "in the data; a question mark is a word that is not known.\n"
     )
 
 
