@@ -20,8 +20,8 @@ def draw_core(
         corner = x - 0.5, y - 0.5
         axes.add_patch(Rectangle(corner, width, height, edgecolor="#d1495b", facecolor="none", linewidth=1.8))
     axes.grid(visible=False)
-    axes.set_xticks(range(len(words)), words, rotation=90, fontsize=10)
-    axes.set_yticks(range(len(classes)), [str(label + 1) for label in classes], fontsize=9)
+    axes.set_xticks(range(len(words)), words, rotation=90, fontsize=11)
+    axes.set_yticks(range(len(classes)), [str(label + 1) for label in classes], fontsize=10)
     axes.set_xlabel("chosen words, by class")
     axes.set_ylabel("class of the chosen document")
     axes.set_title(title, fontsize=13)

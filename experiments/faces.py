@@ -271,7 +271,7 @@ def section(rows: list[Row], folder: Path) -> str:
     """Draw the figures and return the text."""
     told = [row | {"printed": print_of(row)} for row in rows]
     gray, unit = ([row for row in told if row["pixels"] == pixels] for pixels in ("gray", "unit"))
-    with figure(folder / "table_5.png", (13.5, 7.5)) as sheet:
+    with figure(folder / "table_5.png", (14, 9.5)) as sheet:
         draw_table(sheet, gray)
     parts = [
         "## Faces: Table 5, Figures 4 to 6 and the appendix\n\n" + (__doc__ or "").partition("\n\n")[2],
@@ -377,19 +377,24 @@ def table_reading(rows: list[Row]) -> str:
     ]
     choosing = [row for row in rows if "accuracy" in row and row["method"] != "random"]
     best = max(choosing, key=lambda row: row["accuracy"])
+    tied = [f"{row['ties']} by {name_of(row)}" for row in choosing if row["ties"]]
     differences = [row["accuracy_ours"] - row["accuracy"] for row in choosing]
     said.append(
         f"The highest accuracy of a method is {best['accuracy']:.2f}, by {name_of(best)} at {ranks_of(best)}. Our "
         f"labels are {min(differences):+.2f} to {max(differences):+.2f} points from those by the largest entry, "
-        f"{mean(differences):+.2f} on average. Images with a tie for the largest entry: "
-        f"{sum(row['ties'] for row in choosing)} in all rows together."
+        f"{mean(differences):+.2f} on average. Images with a tie for the largest entry: {listed(tied)}."
     )
-    both = [row for row in rows if row["method"] in {*BOTH_SIDES, "random"}]
+    both = [row for row in rows if row["method"] in BOTH_SIDES]
+    drawn = [
+        f"{row['variant']} {ranks_of(row)} {row['approximation']:.2f} / {row['accuracy']:.2f}"
+        for row in rows
+        if row["method"] == "random"
+    ]
     order = spearmanr([row["subjects"] for row in both], [row["accuracy"] for row in both]).statistic
     said.append(
-        f"Over the {len(both)} rows that choose both sides, the rank correlation between the number of subjects among "
-        f"the chosen images and the accuracy is {order:.2f}. A cluster grows around a chosen image; a subject without "
-        "one has to share the cluster of another."
+        f"Over the {len(both)} rows of methods that choose both sides, the rank correlation between the number of "
+        f"subjects among the chosen images and the accuracy is {order:.2f}. A cluster grows around a chosen image; a "
+        f"subject without one has to share the cluster of another. By chance: {listed(drawn)}."
     )
     return "\n\n".join(filter(None, [*said, missed(rows)])) + "\n"
 
@@ -476,6 +481,8 @@ def choice_reading(rows: list[Row]) -> str:
         f"random have {average:.4f} on average of {len(SEEDS)} draws (standard deviation {spread:.4f}); below that: "
         f"{listed(better)}. Correlations weigh all pixels alike, while pixels that explain the others by mixing are "
         "extreme ones: this figure does not speak for a choice of the latter kind.\n\n"
+        f"Images drawn at random come from {chance['subjects']:.1f} subjects on average, where {PRINTED_SUBJECTS} are "
+        "printed for CoS-FGM. "
         f"Reconstruction error of the other subjects: {held(ours, 'reconstruction_error', PRINTED_RECONSTRUCTION)} "
         "Every method leaves other subjects out, so these errors are not of the same images.\n"
     )
@@ -492,19 +499,24 @@ def held(rows: list[Row], name: str, limit: float) -> str:
 
 def draw_table(sheet: Any, rows: list[Row]) -> None:
     """Draw approximation and accuracy, one line a row."""
-    known = [row for row in rows if "accuracy_ours" in row and row["method"] != "random"]
+    colours = COLOURS | {"random": "#7f8c8d"}
     for k, (name, label) in enumerate(
         (("approximation", "approximation, %"), ("accuracy", "accuracy of image clusters, %"))
     ):
         axes = sheet.add_subplot(1, 2, k + 1)
         lines = [
-            (f"{name_of(row)} {ranks_of(row)}", row.get(name), row["printed"].get(name), COLOURS[row["method"]])
-            for row in known
+            (
+                f"{name_of(row)} {ranks_of(row)}",
+                row.get(name, row.get(f"{name}_ours")),
+                row["printed"].get(name),
+                colours[row["method"]],
+            )
+            for row in rows
         ]
         dots(axes, lines, label)
-        axes.tick_params(axis="y", labelsize=9)
         if k:
             axes.set_yticklabels([])
+            sheet.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
 
 
 def pictures(rows: list[Row], folder: Path) -> list[str]:
@@ -591,7 +603,7 @@ def draw_correlations(folder: Path, faces: Faces, shown: list[Row]) -> None:
         grid = sheet.subplots(2, 3)
         for axes, (title, values) in zip(grid.flat, panels, strict=True):
             drawn = correlations(axes, values, subjects, title)
-        sheet.colorbar(drawn, ax=grid, label="correlation", shrink=0.6)
+        sheet.colorbar(drawn, ax=grid, label="correlation", shrink=0.6, aspect=30, pad=0.01)
 
 
 def draw_others(folder: Path, faces: Faces, row: Row) -> None:

@@ -1,6 +1,6 @@
 """Faces, and which of their pixels and images were chosen, enter; drawings on axes leave."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,11 @@ def blank(axes: Axes, title: str) -> None:
 
 
 def key_pixels(axes: Axes, face: Block, shape: tuple[int, int], chosen: Any, colour: str, title: str) -> None:
-    """Draw a face and frame the chosen pixels."""
-    axes.imshow(face.reshape(shape), cmap="gray", vmin=0, vmax=1)
+    """Draw a face, pale, and fill the chosen pixels."""
+    axes.imshow(face.reshape(shape), cmap="gray", vmin=2 * face.min() - face.max(), vmax=face.max())
     for pixel in chosen:
         y, x = divmod(int(pixel), shape[1])
-        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, alpha=0.55, edgecolor="white", lw=0.8))
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, alpha=0.85, edgecolor="white", lw=1))
     blank(axes, title)
 
 
@@ -61,15 +61,19 @@ def correlations(axes: Axes, values: Block, subjects: NDArray[np.int_], title: s
     return drawn
 
 
-def dots(axes: Axes, lines: Iterable[Line], label: str) -> None:
-    """Draw one line for each name: a dot for the figure, and a ring for the printed one."""
-    names = []
-    for k, (name, figure, printed, colour) in enumerate(lines):
-        names.append(name)
+def dots(axes: Axes, lines: Sequence[Line], label: str) -> None:
+    """Draw one line for each name: a dot for the figure, a ring for the printed one, or its number if far below."""
+    least = min(figure for _, figure, _, _ in lines if figure is not None) - 2
+    ring: Any = {"linestyle": "", "marker": "o", "markerfacecolor": "none", "markeredgecolor": "#17202a", "mew": 1.6}
+    for k, (_, figure, printed, colour) in enumerate(lines):
         if figure is not None:
-            axes.plot([figure], [k], "o", color=colour, markersize=9)
-        if printed is not None:
-            axes.plot([printed], [k], "o", markerfacecolor="none", markeredgecolor="#17202a", markersize=11, mew=1.4)
-    axes.set_yticks(range(len(names)), names)
+            axes.plot([figure], [k], "o", color=colour, markersize=10)
+        if printed is not None and printed >= least:
+            axes.plot([printed], [k], markersize=13, **ring)
+        elif printed is not None and figure is not None:
+            axes.annotate(f"printed {printed:.2f}", (figure, k), (12, 0), textcoords="offset points", va="center")
+    axes.plot([], [], "o", color="#7f8c8d", markersize=10, label="here")
+    axes.plot([], [], markersize=13, label="printed", **ring)
+    axes.set_yticks(range(len(lines)), [name for name, *_ in lines])
     axes.invert_yaxis()
     axes.set_xlabel(label)

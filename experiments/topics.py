@@ -121,6 +121,7 @@ def run(key: Row) -> Row:
         "word_topics": len(np.unique(word_classes[cols])),
         "topics": len(topics),
         "documents_in_topics": percent(np.isin(classes, topics).mean()),
+        "documents_at_most": percent(np.sort(np.bincount(classes))[::-1][: len(topics)].sum() / len(classes)),
         "words_in_topics": percent(np.isin(word_classes, topics).mean()),
         "documents": joined(rows),
         "document_classes": joined(classes[rows]),
@@ -175,7 +176,9 @@ def clusters(model: Any, cols: Labels, words: list[str]) -> Iterator[str]:
 def printed_words(words: list[str], cols: Labels, labels: Labels) -> Row:
     """Return how the choice and the clusters agree with the printed ones, as far as words are known."""
     printed = {
-        word: line["cluster"] for line in printed_lists("tdt30_word_clusters") for word in str(line["words"]).split()
+        word: line["cluster"]
+        for line in printed_lists("tdt30_word_clusters")
+        for word in str(line.get("words", "")).split()
     }
     shared = [k for k, word in enumerate(words) if word in printed]
     keys = {word for line in printed_lists("tdt30_key_words") for word in str(line["words"]).split()}
@@ -202,7 +205,7 @@ def section(rows: list[Row], folder: Path) -> str:
         sets.setdefault(row["set"], []).append(row)
     lead = next(iter(sets))
     shown = [row for row in sets[lead] if row["method"] != "CoS-FGM"]
-    with figure(folder / "figure_3.png", (17, 9)) as sheet:
+    with figure(folder / "figure_3.png", (15.5, 7.6)) as sheet:
         for k, row in enumerate(shown):
             draw(sheet.add_subplot(1, len(shown), k + 1), row, sheet)
     parts = [
@@ -218,10 +221,10 @@ def section(rows: list[Row], folder: Path) -> str:
 
 
 CORE_NOTE = f"""Percent, but for numbers of topics. Topics: classes that the chosen documents, the chosen words, or
-either come from, and the shares of all documents and words that belong to these; for CoS-FGM on TDT30 {PRINTED_TOPICS}
-topics with {PRINTED_DOCUMENTS:.2f} and {PRINTED_WORDS:.2f} are printed. Inside: the share of the counts in the core
-where document and word are of one class."""
-KEY_NOTE = f"""Key words of the chosen documents, at most {KEYS} each; documents of one class stand in one line, with
+either come from, and the shares of all documents and words that belong to these, in brackets the share of documents in
+as many of the largest classes; for CoS-FGM on TDT30 {PRINTED_TOPICS} topics with {PRINTED_DOCUMENTS:.2f} and
+{PRINTED_WORDS:.2f} are printed. Inside: the share of the counts in the core where document and word are of one
+class.""" KEY_NOTE = f"""Key words of the chosen documents, at most {KEYS} each; documents of one class stand in one line, with
 semicolons between them. A question mark is a word that is not known."""
 CLUSTER_NOTE = f"""At most {DOZEN} known words of the cluster of each chosen word, the strongest first, by class."""
 
@@ -241,9 +244,9 @@ def in_table(rows: list[Row]) -> str:
                 "nonzeros": f"{row['nonzeros']} of {row['r'] ** 2}",
                 "inside": f"{row['in_blocks']:.2f}",
                 "topics of documents": row["document_topics"],
-                "topics of words ": row["word_topics"],
+                "topics of words": row["word_topics"],
                 "topics": row["topics"],
-                "documents in them": f"{row['documents_in_topics']:.2f}",
+                "documents in them": f"{row['documents_in_topics']:.2f} (of {row['documents_at_most']:.2f})",
                 "words in them": f"{row['words_in_topics']:.2f}",
                 "s": f"{row['seconds']:.2f}",
             }
@@ -259,14 +262,14 @@ def reading(rows: list[Row]) -> str:
     diagonal = sum(row["nonzeros"] == row["r"] for row, _ in pairs)
     said = [
         f"The core of the certified CoS-FGM has as many nonzeros as chosen documents on {diagonal} of {len(pairs)} "
-        "sets. Such a core is a permuted diagonal matrix: each topic has a pure document and an anchor word because "
-        "nothing else was left in it, and the refitted factors are those of plain NMF. "
+        "sets. Such a core is a permuted diagonal matrix: each chosen document has one of the chosen words and no other, "
+        "so that all topics look pure, and the refitted factors are those of plain NMF. "
         + counted(pairs, "core_fidelity", "The core of the default explains more on its own")
         + counted(pairs, "topics", "It comes from more topics")
         + counted(pairs, "in_blocks", "A larger share of its counts lies where document and word are of one class"),
         *(tdt30(row) for row in rows if row["set"] == "TDT30"),
     ]
-    return "\n\n".join(said) + "\n"
+    return "\n\n".join(map(str.strip, said)) + "\n"
 
 
 def tdt30(row: Row) -> str:
@@ -285,7 +288,7 @@ def counted(pairs: list[tuple[Row, Row]], name: str, claim: str) -> str:
     """Say on how many sets the default is ahead of CoS-FGM, and how often level."""
     ahead = sum(ours[name] > theirs[name] for theirs, ours in pairs)
     level = sum(ours[name] == theirs[name] for theirs, ours in pairs)
-    return f"{claim} on {ahead} of {len(pairs)} sets" + (f", as many on {level}" if level else "") + ". "
+    return f"{claim} on {ahead} of {len(pairs)} sets" + (f", equal on {level}" if level else "") + ". "
 
 
 def figure_reading(rows: list[Row]) -> str:
