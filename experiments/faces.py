@@ -81,7 +81,7 @@ def gallery(name: str) -> Faces:
     """Return the faces, subject by subject, or a few that are made up, to see whether everything runs."""
     if name == "planted":
         random = np.random.default_rng(0)
-        people, light = random.gamma(2.0, size=(6, 1, 48)), random.uniform(0.5, 1.0, (6, 5, 48))
+        people, light = random.gamma(2.0, size=(6, 1, 48)), random.uniform(0.0, 1.0, (6, 5, 48))
         images = (people * light).reshape(30, 48)
         return Faces(np.ascontiguousarray(images.T / images.max()), np.repeat(np.arange(6), 5), (8, 6))
     # They are read in the order of their names: s1/1, s1/10, s1/2, ..., s10/1, ...
@@ -132,6 +132,8 @@ def spectral(X: Block, r: int) -> Fit:
     return Fit(None, None, SpectralCoclustering(r, random_state=0).fit(X).column_labels_)
 
 
+# A method that has no variants, and one that draws nothing.
+PLAIN = "-"
 PUBLISHED = partial(cosfgm, solver="fast-gradient", start="independent", postprocess="spa")
 PLAIN_SPA = partial(spa, normalize=False)
 # Method and variant -> the fit of a matrix with so many pixels and images.
@@ -139,15 +141,15 @@ METHODS: dict[tuple[str, str], Callable[[Block, int, int], Fit]] = {
     ("CoS-FGM", "published solver, SPA on Y'"): partial(coseparable, method=PUBLISHED),
     ("CoS-FGM, certified", "SPA on Y'"): partial(coseparable, method=partial(cosfgm, postprocess="spa")),
     ("CoS-FGM, certified", "largest diagonals"): partial(coseparable, method="cosfgm"),
-    ("default", ""): coseparable,
-    ("SPA+", ""): partial(coseparable, method=both_sides(PLAIN_SPA)),
-    ("greedy", ""): partial(coseparable, method="greedy"),
+    ("default", PLAIN): coseparable,
+    ("SPA+", PLAIN): partial(coseparable, method=both_sides(PLAIN_SPA)),
+    ("greedy", PLAIN): partial(coseparable, method="greedy"),
     ("GSPA", "its own split"): lambda X, _, r: by_factors(X, mix_generalized(X, gspa(X, r, normalize=False))),
     ("GS-FGM", "from GSPA"): lambda X, _, r: by_factors(X, best_penalty(X, r, "gspa")),
     ("GS-FGM", "from zero"): lambda X, _, r: by_factors(X, best_penalty(X, r, "zero")),
-    ("SPAC", ""): lambda X, _, r: by_factors(X, mix(X, PLAIN_SPA(X, r))),
-    ("BiOR-NM3F", ""): lambda X, r1, r2: by_factors(X, biorthogonal(X, (r1, r2), max_iter=1000)),
-    ("A-HALS", ""): lambda X, _, r: by_factors(X, ahals(X, r)),
+    ("SPAC", PLAIN): lambda X, _, r: by_factors(X, mix(X, PLAIN_SPA(X, r))),
+    ("BiOR-NM3F", PLAIN): lambda X, r1, r2: by_factors(X, biorthogonal(X, (r1, r2), max_iter=1000)),
+    ("A-HALS", PLAIN): lambda X, _, r: by_factors(X, ahals(X, r)),
     ("MV-NMF", "images are mixtures"): lambda X, _, r: by_factors(X, minvol(X, r)),
     ("MV-NMF", "pixels are mixtures"): lambda X, _, r: by_factors(X, minvol(X.T, r).T),
     ("NMF", "scikit-learn"): lambda X, _, r: scikit_learn(X, r),
@@ -157,7 +159,7 @@ METHODS: dict[tuple[str, str], Callable[[Block, int, int], Fit]] = {
 RANDOM = "any images", "one image a subject"
 BOTH_SIDES = (*OWN, "SPA+", "greedy")
 # Images brought to norm one, for methods that cost nothing: which matrix was the paper's?
-UNIT = (("SPA+", ""), ("GSPA", "its own split"), ("SPAC", ""))
+UNIT = (("SPA+", PLAIN), ("GSPA", "its own split"), ("SPAC", PLAIN))
 
 
 def cells(*, tiny: bool) -> Iterator[Row]:
@@ -173,7 +175,7 @@ def cells(*, tiny: bool) -> Iterator[Row]:
         for r1 in (r, 2 * r):
             for method, variant in METHODS if pixels == "gray" else UNIT:
                 if r1 == r or method in BOTH_SIDES:
-                    yield head | {"method": method, "variant": variant, "r1": r1, "r2": r, "seeds": ""}
+                    yield head | {"method": method, "variant": variant, "r1": r1, "r2": r, "seeds": PLAIN}
             if pixels == "gray":
                 for variant in RANDOM:
                     seeds = f"{SEEDS[0]}-{SEEDS[-1]}"
@@ -196,8 +198,8 @@ def run(key: Row) -> Row:
         "accuracy_ours": percent(clustering_accuracy(subjects, fit.labels)),
         "ties": fit.ties,
         **chosen_figures(X, subjects, fit.selection),
-        "chosen_pixels": "" if rows is None else " ".join(map(str, rows)),
-        "chosen_images": "" if cols is None else " ".join(map(str, cols)),
+        "chosen_pixels": None if rows is None else " ".join(map(str, rows)),
+        "chosen_images": None if cols is None else " ".join(map(str, cols)),
         "seconds": round(seconds, 2),
     }
     return {name: value for name, value in figures.items() if value is not None}
@@ -316,7 +318,7 @@ def print_of(row: Row) -> Row:
 
 def name_of(row: Row) -> str:
     """Return method and variant."""
-    return ", ".join(part for part in (row["method"], row.get("variant")) if part)
+    return row["method"] if row["variant"] == PLAIN else f"{row['method']}, {row['variant']}"
 
 
 def ranks_of(row: Row) -> str:
@@ -384,19 +386,25 @@ def table_reading(rows: list[Row]) -> str:
         f"labels are {min(differences):+.2f} to {max(differences):+.2f} points from those by the largest entry, "
         f"{mean(differences):+.2f} on average. Images with a tie for the largest entry: {listed(tied)}."
     )
+    return "\n\n".join(filter(None, [*said, why(rows), missed(rows)])) + "\n"
+
+
+def why(rows: list[Row]) -> str:
+    """Say what accuracy goes with, and what chance gives."""
     both = [row for row in rows if row["method"] in BOTH_SIDES]
+    subjects, accuracies = ([row[name] for row in both] for name in ("subjects", "accuracy"))
+    varied = len(set(subjects)) > 1 and len(set(accuracies)) > 1
+    order = f"{spearmanr(subjects, accuracies).statistic:.2f}" if varied else "not defined"
     drawn = [
         f"{row['variant']} {ranks_of(row)} {row['approximation']:.2f} / {row['accuracy']:.2f}"
         for row in rows
         if row["method"] == "random"
     ]
-    order = spearmanr([row["subjects"] for row in both], [row["accuracy"] for row in both]).statistic
-    said.append(
+    return (
         f"Over the {len(both)} rows of methods that choose both sides, the rank correlation between the number of "
-        f"subjects among the chosen images and the accuracy is {order:.2f}. A cluster grows around a chosen image; a "
+        f"subjects among the chosen images and the accuracy is {order}. A cluster grows around a chosen image; a "
         f"subject without one has to share the cluster of another. By chance: {listed(drawn)}."
     )
-    return "\n\n".join(filter(None, [*said, missed(rows)])) + "\n"
 
 
 def reached(rows: list[Row]) -> str:
@@ -525,7 +533,7 @@ def pictures(rows: list[Row], folder: Path) -> list[str]:
     chosen = {
         name_of(row): row for row in rows if row["r1"] == wide and "core_fidelity" in row and row["method"] != "random"
     }
-    shown = [row for row in chosen.values() if row["method"] in OWN and row.get("variant") != "largest diagonals"]
+    shown = [row for row in chosen.values() if row["method"] in OWN and row["variant"] != "largest diagonals"]
     try:
         faces = gallery(rows[0]["set"])
     except MissingDataError as missing:

@@ -223,8 +223,9 @@ def section(rows: list[Row], folder: Path) -> str:
 CORE_NOTE = f"""Percent, but for numbers of topics. Topics: classes that the chosen documents, the chosen words, or
 either come from, and the shares of all documents and words that belong to these, in brackets the share of documents in
 as many of the largest classes; for CoS-FGM on TDT30 {PRINTED_TOPICS} topics with {PRINTED_DOCUMENTS:.2f} and
-{PRINTED_WORDS:.2f} are printed. Inside: the share of the counts in the core where document and word are of one
-class.""" KEY_NOTE = f"""Key words of the chosen documents, at most {KEYS} each; documents of one class stand in one line, with
+{PRINTED_WORDS:.2f} are printed. Inside: the share of the counts in the core where document and word are of the same
+class."""
+KEY_NOTE = f"""Key words of the chosen documents, at most {KEYS} each; documents of one class stand in one line, with
 semicolons between them. A question mark is a word that is not known."""
 CLUSTER_NOTE = f"""At most {DOZEN} known words of the cluster of each chosen word, the strongest first, by class."""
 
@@ -262,8 +263,8 @@ def reading(rows: list[Row]) -> str:
     diagonal = sum(row["nonzeros"] == row["r"] for row, _ in pairs)
     said = [
         f"The core of the certified CoS-FGM has as many nonzeros as chosen documents on {diagonal} of {len(pairs)} "
-        "sets. Such a core is a permuted diagonal matrix: each chosen document has one of the chosen words and no other, "
-        "so that all topics look pure, and the refitted factors are those of plain NMF. "
+        "sets. Such a core is a permuted diagonal matrix: each chosen document has one of the chosen words and no "
+        "other, so that all topics look pure, and the refitted factors are those of plain NMF. "
         + counted(pairs, "core_fidelity", "The core of the default explains more on its own")
         + counted(pairs, "topics", "It comes from more topics")
         + counted(pairs, "in_blocks", "A larger share of its counts lies where document and word are of one class"),
