@@ -607,7 +607,7 @@ def draw_correlations(folder: Path, faces: Faces, shown: list[Row]) -> None:
             for row in shown
         ),
     ]
-    with figure(folder / "figure_6.png", (14, 9)) as sheet:
+    with figure(folder / "figure_6.png", (11.5, 7.6)) as sheet:
         grid = sheet.subplots(2, 3)
         for axes, (title, values) in zip(grid.flat, panels, strict=True):
             drawn = correlations(axes, values, subjects, title)

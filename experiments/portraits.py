@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ def mosaic(
 
 def correlations(axes: Axes, values: Block, subjects: NDArray[np.int_], title: str) -> Any:
     """Draw a matrix of correlations between images that stand subject by subject."""
-    drawn = axes.imshow(values, cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
+    drawn = axes.imshow(values, cmap=colormaps["RdBu_r"].resampled(20), vmin=-1, vmax=1, interpolation="nearest")
     axes.grid(visible=False)
     axes.set_title(title, fontsize=13)
     starts = np.flatnonzero(np.diff(subjects, prepend=-1))
