@@ -8,8 +8,8 @@ seeds 0 to 24, as many as in the paper, and 0 to 9 for the slow methods (the pub
 forms, GS-FGM), which see every second noise level outside the two settings of Figure 1.
 
 * **CoS-FGM**: `cosfgm` by the published fast gradient (1000 iterations, started on each side alone, largest
-  diagonals); **to the letter**: with the habits of the released code, that is lambda steered at restarts only and zero diagonals
-  ranked by index; **certified**: `cosfgm` as it is here, every convex problem solved to a proven gap.
+  diagonals); **to the letter**: with the habits of the released code, that is lambda steered at restarts only and
+  zero diagonals ranked by index; **certified**: `cosfgm` as it is here, every convex problem solved to a proven gap.
 * **default**: `CoSeparableNMF(10, 3)`. **SPA+**: SPA on both sides; it ends by itself when the residual is small.
 * **GSPA**, **GS-FGM**: 10 rows plus 3 columns, lambda~ = 0.25. **A-HALS**, **MV-NMF** (columns as mixtures),
   **BiOR-NM3F**: rank 3, 1000 iterations.
@@ -160,10 +160,10 @@ def about(key: Row, seed: int) -> Row:
     Noise is ``||x - x0|| / ||x0||``, in units of the noise level, averaged over rows.
     """
     (X, truth), (noiseless, _) = drawn(key, seed, key["noise"]), drawn(key, seed, 0.0)
-    figures: Row = {"rows_identifiable": float(np.sum(truth.row_identifiable))}
+    figures: Row = {"rows_identifiable": float(np.count_nonzero(truth.row_identifiable))}
     for side, planted, axis in (("rows", truth.row_indices, 1), ("cols", truth.col_indices, 0)):
         noise = np.linalg.norm(X - noiseless, axis=axis) / np.linalg.norm(noiseless, axis=axis) / key["noise"]
-        ours = np.isin(np.arange(len(noise)), planted)
+        ours = np.isin(np.arange(len(noise)), np.asarray(planted))
         figures |= {f"noise_planted_{side}": noise[ours].mean(), f"noise_other_{side}": noise[~ours].mean()}
     return figures | {"seconds": 0.0}
 
