@@ -160,7 +160,7 @@ def about(key: Row, seed: int) -> Row:
     Noise is ``||x - x0|| / ||x0||``, in units of the noise level, averaged over rows.
     """
     (X, truth), (noiseless, _) = drawn(key, seed, key["noise"]), drawn(key, seed, 0.0)
-    figures: Row = {"rows_identifiable": float(np.count_nonzero(truth.row_identifiable))}
+    figures: Row = {"rows_identifiable": float(np.asarray(truth.row_identifiable).sum())}
     for side, planted, axis in (("rows", truth.row_indices, 1), ("cols", truth.col_indices, 0)):
         noise = np.linalg.norm(X - noiseless, axis=axis) / np.linalg.norm(noiseless, axis=axis) / key["noise"]
         ours = np.isin(np.arange(len(noise)), np.asarray(planted))
