@@ -36,11 +36,12 @@ def released(X: Array, n_rows: int, n_cols: int) -> Selection:
 
 def columns(block: Array, r: int) -> Indices:
     """Return the r largest diagonal entries of Y after all iterations; of equal ones the first."""
-    return np.argsort(-np.diagonal(dictionary(np.ascontiguousarray(block), r)), kind="stable")[:r]
+    Y, _ = dictionary(np.ascontiguousarray(block), r)
+    return np.argsort(-np.diagonal(Y), kind="stable")[:r]
 
 
-def dictionary(B: Array, r: int) -> Array:
-    """Take all steps of the fast gradient, lambda steered towards a trace of ``r/2 + 1`` whenever F has risen."""
+def dictionary(B: Array, r: int) -> tuple[Array, float]:
+    """Return Y after all steps, and lambda, which is steered towards a trace of ``r/2 + 1`` whenever F has risen."""
     n, w = B.shape[1], B.sum(axis=0)
     L = float(np.linalg.norm(B, 2)) ** 2
     lam, share, direction = starting_penalty(B, r), 0.1, 0
@@ -65,7 +66,7 @@ def dictionary(B: Array, r: int) -> Array:
         beta = 0.0 if restart else alpha * (1.0 - alpha) / (alpha**2 + following)
         Z, BZ = ahead + beta * (ahead - Y), B_ahead + beta * (B_ahead - BY)
         Y, BY, last, alpha = ahead, B_ahead, misfit + lam * size, ALPHA if restart else following
-    return Y
+    return Y, lam
 
 
 def starting_penalty(B: Array, r: int) -> float:
