@@ -14,7 +14,16 @@ from experiments.grid import Row
 Setting = tuple[str, str]
 
 DASHES = {"CoS-FGM, to the letter": ":", "CoS-FGM, certified": "--", "GS-FGM": "--", "MV-NMF": "--"}
-MARKS = {"default": "s", "SPA+": "^", "GSPA": "v", "GS-FGM": "v", "A-HALS": "D", "MV-NMF": "D", "BiOR-NM3F": "x"}
+MARKS = {
+    "CoS-FGM, to the letter": "P",
+    "default": "s",
+    "SPA+": "^",
+    "GSPA": "v",
+    "GS-FGM": "v",
+    "A-HALS": "D",
+    "MV-NMF": "D",
+    "BiOR-NM3F": "x",
+}
 
 
 class Curve(NamedTuple):
@@ -65,6 +74,29 @@ def draws(row: Row) -> int:
     return last - first + 1
 
 
+def shown(value: float) -> str:
+    """Return a mean as it is printed, or nothing where nothing was run."""
+    return f"{value:.1f}" if np.isfinite(value) else ""
+
+
+def span(one: Planted, method: str, upto: float) -> str:
+    """Return the smallest and the largest mean accuracy up to a noise."""
+    mean = one.curve(method, "accuracy").upto(upto).mean
+    return f"{mean.min():.1f} to {mean.max():.1f}" if len(mean) else "not run"
+
+
+def in_common(one: Planted, method: str, other: str, upto: float) -> tuple[Array, Array]:
+    """Return the mean accuracies of two methods at the levels where both were run."""
+    first, second = (one.curve(name, "accuracy").upto(upto) for name in (method, other))
+    return first.mean[np.isin(first.noise, second.noise)], second.mean[np.isin(second.noise, first.noise)]
+
+
+def difference(one: Planted, method: str, other: str, upto: float) -> float:
+    """Return by how much the mean accuracies of two methods differ at most."""
+    ours, theirs = in_common(one, method, other, upto)
+    return float(np.abs(ours - theirs).max(initial=0.0))
+
+
 def panels(drawn: Figure, count: int, *, share: bool = True) -> list[Axes]:
     """Return panels, two in a row, with noise to the right."""
     grid = drawn.subplots(count // 2, 2, sharex=True, sharey=share, squeeze=False)
@@ -80,7 +112,7 @@ def lines(axes: Axes, planted: Planted, methods: Iterable[str], name: str, *, po
         low, middle, high = (10.0**part if power else part for part in (mean - error, mean, mean + error))
         colour = COLOURS[method.removesuffix(", to the letter")]
         dash, mark = DASHES.get(method, "-"), MARKS.get(method, "o")
-        axes.plot(noise, middle, dash, color=colour, marker=mark, markersize=5, linewidth=2, label=method)
+        axes.plot(noise, middle, dash, color=colour, marker=mark, markersize=6, linewidth=2, label=method)
         axes.fill_between(noise, low, high, color=colour, alpha=0.15, linewidth=0)
     axes.set(xscale="log")
 

@@ -6,8 +6,19 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.page import table
-from cosep.matrix.local import Array
-from experiments.curves import Planted, Setting, draws, legend, lines, panels, percent
+from experiments.curves import (
+    Planted,
+    Setting,
+    difference,
+    draws,
+    in_common,
+    legend,
+    lines,
+    panels,
+    percent,
+    shown,
+    span,
+)
 from experiments.figures import figure
 from experiments.grid import Row
 
@@ -21,6 +32,7 @@ CHOOSING = (*PAIRING, "GSPA", "GS-FGM")
 APPROXIMATING = (LETTER, "default", "SPA+", "GSPA", "GS-FGM", "A-HALS", "MV-NMF", "BiOR-NM3F")
 # Where the paper's text sees a change: the last noise at which SPA+ fails, and the last that harms nobody.
 QUIET, SOUND = 7.86e-6, 2.65e-3
+LOUD = 0.1
 WIDE, TALL = (11.0, 5.8), (11.0, 9.0)
 
 
@@ -64,8 +76,8 @@ def statements(told: Planted, code: Planted) -> list[Row]:
     both = {"as told": told, "as its code": code}
     rivals = (LETTER, "SPA+", "GSPA", "GS-FGM")
     said: dict[str, Callable[[Planted], str]] = {
-        "CoS-FGM nearly 100 up to a noise of 0.0026": lambda one: f"{span(one, LETTER, SOUND)}",
-        "CoS-FGM the best up to 7.85e-6": lambda one: f"{best(one, rivals)} is",
+        "CoS-FGM nearly 100 up to a noise of 0.0026": lambda one: span(one, LETTER, SOUND),
+        "CoS-FGM the best up to 7.85e-6": lambda one: f"the best: {best(one, rivals)}",
         "SPA+ not able to recover the indices up to 7.85e-6": lambda one: span(one, "SPA+", QUIET),
         "SPA+ rises with the noise": lambda one: f"to {one.curve('SPA+', 'accuracy').mean.max(initial=0.0):.1f}",
         "both fall above 0.0026": lambda one: f"CoS-FGM to {last(one, LETTER)}, SPA+ to {last(one, 'SPA+')} at 0.1",
@@ -87,10 +99,12 @@ def figure_1_reading(told: Planted, code: Planted) -> str:
             '**Reproduced as the code does it, not as told.** "Nearly 100" is reached with the planted rows and '
             f"columns in front ({nearly:.1f} on average up to 0.0026); permuted it is {permuted:.1f}. "
         )
-    apart = max(difference(one, "SPA+", "SPA+, not normalised") for one in (told, code))
+    apart = [
+        max(difference(one, "SPA+", "SPA+, not normalised", upto) for one in (told, code)) for upto in (SOUND, LOUD)
+    ]
     text += (
-        "Whether SPA+ normalises does not matter here, since rows and columns are scaled to equal sums: the mean "
-        f"accuracies differ by {apart:.1f} points at most. "
+        "Rows and columns are scaled to equal sums, so that it hardly matters whether SPA+ normalises: mean accuracies "
+        f"differ by at most {apart[0]:.1f} points up to 0.0026, {apart[1]:.1f} at any noise. "
     )
     stopped, going = (code.curve(name, "accuracy").upto(QUIET).mean for name in ("SPA+", GOING_ON))
     if len(stopped) and going[0] > stopped[0] + 5:
@@ -99,14 +113,16 @@ def figure_1_reading(told: Planted, code: Planted) -> str:
             f"largest squared norm: it returns {code.curve('SPA+', 'rows').mean[0]:.1f} of {code.shape[0]} rows at the "
             f"lowest noise. Told to go on it finds {going[0]:.1f} instead of {stopped[0]:.1f} there (as the code), and "
             f"{told.average(GOING_ON, 'accuracy', QUIET):.1f} up to 7.85e-6 as told. It returns all rows from a noise "
-            f"of {complete(code):.2g} on as the code, and of {complete(told):.2g} as told. "
+            f"of {complete(code):.2g} on as the code, and of {complete(told):.2g} as told; in the paper's text "
+            "7.85e-6 is the last level where it fails. "
         )
     zero = told.average("GS-FGM, from zero", "accuracy", SOUND) - told.average("GS-FGM", "accuracy", SOUND)
-    text += (
-        f"GS-FGM has no public code: started from zero instead of from GSPA, its accuracy as told is {zero:+.1f} "
-        "points on average up to 0.0026.\n"
-    )
-    return text
+    if np.isfinite(zero):
+        text += (
+            "GS-FGM has no public code: started from zero instead of from GSPA, its accuracy as told is "
+            f"{zero:+.1f} points on average up to 0.0026. "
+        )
+    return text + "\n"
 
 
 def settings(kept: dict[Setting, Planted], folder: Path) -> str:
@@ -118,7 +134,7 @@ def settings(kept: dict[Setting, Planted], folder: Path) -> str:
         legend(drawn)
     means = [
         {"method": method}
-        | {", ".join(setting): f"{one.average(method, 'accuracy', SOUND):.1f}" for setting, one in kept.items()}
+        | {", ".join(setting): shown(one.average(method, "accuracy", SOUND)) for setting, one in kept.items()}
         for method in (*PAIRING, GOING_ON)
     ]
     return f"""### What makes the figure: no permutation, and noise before scaling
@@ -143,14 +159,16 @@ def settings_reading(kept: dict[Setting, Planted]) -> str:
     }
     tied = [f"{name} ({gain[0]:+.1f} and {gain[1]:+.1f} points)" for name, gain in gains.items() if min(gain) > 2]
     free = [name for name, gain in gains.items() if max(map(abs, gain)) <= 2]
-    text = f"**No permutation.** Planted rows in front help {', '.join(tied) or 'no method'} in both protocols. "
+    text = (
+        f"**No permutation.** Planted rows in front help (scaled first, noise first): {'; '.join(tied) or 'nobody'}. "
+    )
     if min(gains[LETTER]) > 2:
         text += (
             "Confirmed: a planted row inside the cone of the others has no diagonal, and of such rows a stable sort "
             "takes the first, which are the planted ones. "
         )
     if free:
-        text += f"It makes no difference of more than 2 points to {', '.join(free)}. "
+        text += f"It makes no difference of more than 2 points to: {'; '.join(free)}. "
     noise = [one.about("noise_planted") / one.about("noise_other") for one in (scaled, noisy)]
     text += (
         "\n\n**Noise before scaling.** Planted rows are smaller than sums of them; scaling enlarges them, and their "
@@ -179,9 +197,9 @@ def identifiable(told: Planted, square: Planted, folder: Path) -> str:
     compared = [
         {
             "method": method,
-            f"{oblong}, of all": f"{told.average(method, 'accuracy', SOUND):.1f}",
-            "of the identifiable": f"{told.average(method, 'identifiable', SOUND):.1f}",
-            f"{even}, of all": f"{square.average(method, 'accuracy', SOUND):.1f}",
+            f"{oblong}, of all": shown(told.average(method, "accuracy", SOUND)),
+            "of the identifiable": shown(told.average(method, "identifiable", SOUND)),
+            f"{even}, of all": shown(square.average(method, "accuracy", SOUND)),
             "at a noise of 0.1": last(square, method),
         }
         for method in (*CHOOSING, GOING_ON)
@@ -206,18 +224,18 @@ def identifiable_reading(told: Planted, square: Planted) -> str:
     exact = [method for method in methods if square.average(method, "accuracy", SOUND) >= 99.5]
     bound = 100 * (told.about("identifiable_rows") + told.shape[1]) / sum(told.shape)
     text = (
-        f"All that is identifiable (99.5 % and more) is found by: {', '.join(full) or 'no method'}. All of the "
-        f"square core, where everything is identifiable, by: {', '.join(exact) or 'no method'}. Whoever finds the "
+        f"All that is identifiable (99.5 % and more) is found by: {'; '.join(full) or 'no method'}. All of the "
+        f"square core, where everything is identifiable, by: {'; '.join(exact) or 'no method'}. Whoever finds the "
         f"identifiable ones and nothing else has an accuracy of {bound:.1f} in the oblong case. "
     )
     early, exactly = (told.average(method, "accuracy", SOUND) for method in (LETTER, CERTIFIED))
     inside, at_minimum = told.about("diagonal_inside"), told.about("diagonal_inside_exact")
     if early > exactly + 5 and inside > at_minimum + 0.1:
         text += (
-            f"CoS-FGM to the letter has {early:.1f} even where rows are permuted, the certified solution {exactly:.1f}: "
-            f"1000 steps do not reach the minimum. A relative gap of {told.about('gap'):.0f} % is left, and the planted "
-            f"rows inside the cone, which lie far out in it, still share a diagonal of {inside:.2f} where they "
-            f"have {at_minimum:.2f} at the minimum for the same lambda (noise 1e-4). "
+            f"CoS-FGM to the letter has {early:.1f} even where rows are permuted, the certified solution "
+            f"{exactly:.1f}: 1000 steps do not reach the minimum. A relative gap of {told.about('gap'):.0f} % is left, "
+            f"and the planted rows inside the cone, which lie far out in it, still share a diagonal of {inside:.2f} "
+            f"where they have {at_minimum:.2f} at the minimum for the same lambda (noise 1e-4). "
         )
     return text + "\n"
 
@@ -227,7 +245,7 @@ def approximation(told: Planted, folder: Path) -> str:
     with figure(folder / "figure_2.png", WIDE) as drawn:
         left, right = panels(drawn, 2, share=False)
         lines(left, told, APPROXIMATING, "approximation")
-        percent(left, "as in the paper", "relative approximation, %", bottom=80)
+        percent(left, "as in the paper", "relative approximation, %", bottom=85)
         lines(right, told, APPROXIMATING, "error_power", power=True)
         noise = told.curve("A-HALS", "error_power").noise
         right.plot(noise, noise, color="#b3b6b7", linewidth=6, alpha=0.5, zorder=0)
@@ -249,10 +267,14 @@ def figure_2_reading(told: Planted) -> str:
         f"much as both factorizations, all of it; the lowest means are "
         f"{', '.join(f'{value:.2f} ({name})' for name, value in lowest.items())}. "
     )
-    floors = {name: told.average(name, "error_power", QUIET) for name in APPROXIMATING}
-    stuck = [f"{name} {10 ** (power + 2):.2g} %" for name, power in floors.items() if power > -4]
+    excess = {name: told.curve(name, "error_power").upto(QUIET) for name in APPROXIMATING}
+    stuck = [
+        f"{name} {10 ** (power.mean() + 2):.1g} %"
+        for name, (noise, power, _) in excess.items()
+        if len(noise) and (power - np.log10(noise)).mean() > np.log10(2)
+    ]
     if stuck:
-        text += f"Errors that noise does not explain, geometric means up to 7.85e-6: {', '.join(stuck)}. "
+        text += f"More than twice the noise is left, up to 7.85e-6, by {'; '.join(stuck)} (geometric means). "
     tri = told.curve("BiOR-NM3F", "approximation").mean
     if len(tri) and tri.min() > 20:
         text += (
@@ -279,12 +301,6 @@ def cost(told: Planted) -> str:
     return f"### Seconds a draw\n\nScaled first, permuted.\n\n{table(seconds)}"
 
 
-def span(one: Planted, method: str, upto: float) -> str:
-    """Return the smallest and the largest mean accuracy up to a noise."""
-    mean = one.curve(method, "accuracy").upto(upto).mean
-    return f"{mean.min():.1f} to {mean.max():.1f}" if len(mean) else "not run"
-
-
 def best(one: Planted, methods: tuple[str, ...]) -> str:
     """Return the method with the largest mean accuracy at little noise."""
     means = {method: one.average(method, "accuracy", QUIET) for method in methods}
@@ -293,29 +309,16 @@ def best(one: Planted, methods: tuple[str, ...]) -> str:
 
 def last(one: Planted, method: str) -> str:
     """Return the mean accuracy at the largest noise."""
-    mean = one.curve(method, "accuracy").mean
-    return f"{mean[-1]:.1f}" if len(mean) else ""
+    return shown(next((float(row["accuracy"]) for row in one.of(method) if row["noise"] == LOUD), float("nan")))
 
 
 def worse(one: Planted, method: str) -> str:
     """Return at how many of the common levels a method is below CoS-FGM."""
-    ours, theirs = in_common(one, LETTER, method)
+    ours, theirs = in_common(one, LETTER, method, LOUD)
     return f"{(theirs < ours).sum()} of {len(ours)}"
 
 
-def in_common(one: Planted, method: str, other: str) -> tuple[Array, Array]:
-    """Return the mean accuracies of two methods at the levels where both were run."""
-    first, second = (one.curve(name, "accuracy") for name in (method, other))
-    return first.mean[np.isin(first.noise, second.noise)], second.mean[np.isin(second.noise, first.noise)]
-
-
-def difference(one: Planted, method: str, other: str) -> float:
-    """Return by how much the mean accuracies of two methods differ at most."""
-    ours, theirs = in_common(one, method, other)
-    return float(np.abs(ours - theirs).max(initial=0.0))
-
-
 def complete(one: Planted) -> float:
-    """Return the noise from which on SPA+ returns all rows in nearly all draws, nan if it never does."""
+    """Return the noise from which on SPA+ returns all rows in nearly all draws, infinity if it never does."""
     noise, mean, _ = one.curve("SPA+", "rows")
     return float(noise[mean > one.shape[0] - 0.5].min(initial=np.inf))
