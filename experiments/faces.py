@@ -22,8 +22,6 @@ from scipy.stats import spearmanr
 from sklearn.cluster import SpectralCoclustering
 from sklearn.decomposition import NMF
 
-from benchmarks.data import MissingDataError
-from benchmarks.data import faces as orl
 from benchmarks.harness import clock, read_rows
 from benchmarks.page import table
 from cosep import (
@@ -40,6 +38,7 @@ from cosep import (
     relative_approximation,
     spa,
 )
+from cosep.datasets import MissingDataError, load_faces
 from cosep.nmf.ahals import ahals
 from cosep.nmf.biorthogonal import biorthogonal
 from cosep.nmf.minvol import minvol
@@ -84,10 +83,8 @@ def gallery(name: str) -> Faces:
         people, light = random.gamma(2.0, size=(6, 1, 48)), random.uniform(0.0, 1.0, (6, 5, 48))
         images = (people * light).reshape(30, 48)
         return Faces(np.ascontiguousarray(images.T / images.max()), np.repeat(np.arange(6), 5), (8, 6))
-    # They are read in the order of their names: s1/1, s1/10, s1/2, ..., s10/1, ...
-    names = sorted((f"s{subject}/{k}.pgm", subject, k) for subject in range(1, 41) for k in range(1, 11))
-    places = sorted(range(len(names)), key=lambda place: names[place][1:])
-    return Faces(np.ascontiguousarray(orl()[:, places]), np.repeat(np.arange(40), 10), (23, 19))
+    held = load_faces()
+    return Faces(held.pixels, held.labels, held.shape)
 
 
 def checksum(X: Block) -> str:

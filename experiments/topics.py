@@ -18,15 +18,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.io
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks.data import WORDS, MissingDataError, documents, stored
 from benchmarks.harness import clock, read_rows
 from benchmarks.page import table
 from cosep import CoSeparableNMF, cosfgm, make_coseparable
+from cosep.datasets import MissingDataError, load_documents
 from experiments.cores import draw_core
 from experiments.figures import COLOURS, figure
 from experiments.grid import Row
@@ -35,7 +34,6 @@ VERSION = 1
 
 Labels = NDArray[np.int_]
 SETS = ("TDT30", "tr11", "tr23", "tr41", "tr45", "20Newsgroups")
-FILES = {"TDT30": "TDT2"}
 PUBLISHED = partial(cosfgm, solver="fast-gradient", start="independent", postprocess="spa")
 METHODS: dict[str, dict[str, Any]] = {
     "CoS-FGM": {"method": PUBLISHED, "preselect": 500},
@@ -64,21 +62,9 @@ def corpus(name: str) -> Corpus:
         X = np.round(20 * make_coseparable(40, 30, 4, 4, noise=0.02, random_state=0)[0])
         counts, classes = scipy.sparse.csr_array(X), np.arange(40) % 4
         return Corpus(counts, classes, majority(counts, classes), [f"word{k}" for k in range(29)] + [UNKNOWN])
-    counts = documents(name)
-    counts.sort_indices()
-    held = scipy.io.loadmat(stored("documents", f"{FILES.get(name, name)}.mat"))
-    classes = np.unique(held["gnd" if "gnd" in held else "classid"].ravel(), return_inverse=True)[1]
-    sums = scipy.sparse.csr_array(held["fea" if "fea" in held else "dtm"], dtype=np.float64).sum(axis=0)
-    words = [known(name).get(int(k), UNKNOWN) for k in np.argsort(-sums, kind="stable")[:WORDS]]
-    return Corpus(counts, classes, majority(counts, classes), words)
-
-
-def known(name: str) -> dict[int, str]:
-    """Return the known words of a set by their column in the file."""
-    if name == "TDT30":
-        lines = stored("documents", "TDT2.words-partial.tsv").read_text(encoding="utf-8").splitlines()[1:]
-        return {int(line.split("\t")[0]): line.split("\t")[1] for line in lines}
-    return dict(enumerate(stored("documents", f"{name}.words.txt").read_text(encoding="utf-8").split("\n")))
+    held = load_documents(name)
+    words = [UNKNOWN if word is None else str(word) for word in held.words]
+    return Corpus(held.counts, held.labels, held.word_labels, words)
 
 
 def majority(counts: Any, classes: Labels) -> Labels:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.data import MissingDataError
 from benchmarks.harness import read_rows
+from cosep.datasets import MissingDataError
 from experiments import faces, grid, topics
 
 
@@ -59,16 +59,6 @@ def test_faces(tmp_path, monkeypatch):
     monkeypatch.setattr(faces, "gallery", missing)
     assert "not drawn again: COSEP_DATA is not set" in faces.section(rows, tmp_path)
     assert list(faces.cells(tiny=False)) == []
-
-
-def test_faces_come_subject_by_subject(data_home):
-    assert (data_home / "faces").exists()
-    X, subjects, shape = faces.gallery("ORL")
-    assert X.shape == (np.prod(shape), len(subjects)) == (437, 400)
-    # Images of one subject are alike: the order of columns and that of subjects are the same.
-    alike, same = np.corrcoef(X.T), subjects[:, None] == subjects
-    assert alike[same].mean() > alike[~same].mean() + 0.2
-    assert all(alike[k][subjects == subjects[k]].mean() > alike[k].mean() for k in range(0, 400, 10))
 
 
 @pytest.mark.usefixtures("in_this_process")
