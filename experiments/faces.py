@@ -118,7 +118,7 @@ def best_penalty(X: Block, r: int, start: str) -> Factorization:
 
 def scikit_learn(X: Block, r: int) -> Fit:
     """Factor by scikit-learn's NMF."""
-    model = NMF(n_components=r, init="nndsvd", max_iter=200)
+    model = NMF(n_components=r, init="nndsvd", max_iter=200, random_state=0)
     W = model.fit_transform(X)
     labels = (model.components_ * np.linalg.norm(W, axis=0)[:, None]).argmax(axis=0)
     return by_factors(X, Factorization(W, None, model.components_, col_labels=labels))
@@ -172,7 +172,8 @@ def cells(*, tiny: bool) -> Iterator[Row]:
         for r1 in (r, 2 * r):
             for method, variant in METHODS if pixels == "gray" else UNIT:
                 if r1 == r or method in BOTH_SIDES:
-                    yield head | {"method": method, "variant": variant, "r1": r1, "r2": r, "seeds": PLAIN}
+                    seeds = "0" if variant == "scikit-learn" else PLAIN
+                    yield head | {"method": method, "variant": variant, "r1": r1, "r2": r, "seeds": seeds}
             if pixels == "gray":
                 for variant in RANDOM:
                     seeds = f"{SEEDS[0]}-{SEEDS[-1]}"
