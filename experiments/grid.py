@@ -28,10 +28,14 @@ PROVENANCE = ("seconds", "commit", "software")
 def fill(experiment: ModuleType, path: Path, *, tiny: bool = False, jobs: int = 2) -> list[Row]:
     """Return one row for each cell, in the order of the cells; each is on disk as soon as it is known.
 
-    Rows that belong to no cell any more are dropped. Of a run that is interrupted only the cells under way are lost.
+    Rows that belong to no cell any more are dropped, unless there are no cells at all. Of a run that is interrupted
+    only the cells under way are lost. All keys of an experiment have the same names.
     """
     keys = [{"version": experiment.VERSION, **key} for key in experiment.cells(tiny=tiny)]
-    known = {told_by(row, keys[0]): row for row in (read_rows(path) if path.exists() else []) if keys}
+    if not keys:
+        # Without the data sets there is nothing to run, and nothing to say against the rows that are there.
+        return read_rows(path) if path.exists() else []
+    known = {told_by(row, keys[0]): row for row in (read_rows(path) if path.exists() else [])}
     missing = [key for key in keys if told_by(key, key) not in known]
 
     def keep() -> list[Row]:
