@@ -65,7 +65,7 @@ def compute(name: str, keys: list[Row], jobs: int) -> Iterator[tuple[Row, Row]]:
         return
     with (
         environment(dict.fromkeys(THREADS, "1")),
-        ProcessPoolExecutor(min(jobs, len(keys)), mp_context=get_context("spawn"), initializer=warm) as pool,
+        ProcessPoolExecutor(min(jobs, len(keys)), mp_context=get_context("spawn"), initializer=prepare) as pool,
     ):
         waiting: dict[Future[Row], Row] = {pool.submit(run_cell, name, key): key for key in keys}
         try:
@@ -76,11 +76,16 @@ def compute(name: str, keys: list[Row], jobs: int) -> Iterator[tuple[Row, Row]]:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
+def prepare() -> None:
+    """Compile everything in a new process, quietly."""
+    warnings.simplefilter("ignore", UserWarning)
+    warm()
+
+
 def run_cell(name: str, key: Row) -> Row:
     """Return the figures of one cell."""
-    with warnings.catch_warnings():
-        # Degenerate cores and unproven gaps are what some of these methods give; the figures tell of them.
-        warnings.simplefilter("ignore", UserWarning)
+    # Degenerate cores and unproven gaps are what some of these methods give; the figures tell of them.
+    with warnings.catch_warnings(category=UserWarning, action="ignore"):
         figures: Row = import_module(name).run({part: value for part, value in key.items() if part != "version"})
     return figures
 
