@@ -164,9 +164,11 @@ def settings_reading(kept: dict[Setting, Planted]) -> str:
     )
     if min(gains[LETTER]) > 2:
         text += (
-            "Confirmed: a planted row inside the cone of the others has no diagonal, and of such rows a stable sort "
-            "takes the first, which are the planted ones. "
+            "Confirmed: a planted row inside the cone of the others has a zero on the diagonal, and of such rows a "
+            "stable sort takes the first, which are the planted ones. "
         )
+    if min(gains[CERTIFIED]) > 2:
+        text += "The certified method, too, fills up from the front where the minimum leaves rows open. "
     if free:
         text += f"It makes no difference of more than 2 points to: {'; '.join(free)}. "
     noise = [one.about("noise_planted") / one.about("noise_other") for one in (scaled, noisy)]
