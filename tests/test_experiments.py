@@ -6,7 +6,7 @@ import pytest
 from cosep import both_sides, make_coseparable, spa
 from experiments import documents, grid
 from experiments.document_bars import of_the_default, of_the_paper
-from experiments.document_methods import METHODS, READINGS, by_the_letter
+from experiments.document_methods import EXACT, METHODS, by_the_letter
 from experiments.document_results import DOCUMENTS, PUBLISHED, TABLES, Results, printed
 
 
@@ -32,7 +32,7 @@ def test_documents_leave_rows_that_are_kept_and_a_section(tmp_path, in_this_proc
     path = tmp_path / "results" / "documents.csv"
     rows = grid.fill(documents, path, tiny=True)
     before = path.read_bytes()
-    assert [row["method"] for row in rows] == [*METHODS, *READINGS]
+    assert [row["method"] for row in rows] == [*METHODS, *EXACT]
     assert len(in_this_process) == len(rows)
     grid.fill(documents, path, tiny=True)
     assert len(in_this_process) == len(rows)
