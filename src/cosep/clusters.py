@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.mixing import Budget, factor_labels
+from cosep.mixing import Budget, column_weights, factor_labels
 from cosep.nmf.extrapolated import extrapolated
 from cosep.scaling import scale
 
@@ -34,8 +34,13 @@ def co_cluster(M: LocalMatrix, rows: Indices, cols: Indices, budget: Budget) -> 
     as far as that can be for all at once.
     """
     A = scale(LocalMatrix(M.values), "degree")[0]
-    by_rows = extrapolated(A, len(rows), budget)
-    by_cols = by_rows if len(rows) == len(cols) else extrapolated(A, len(cols), budget)
+    from_rows = column_weights(A.T, rows).T, A.take(rows=rows).T
+    from_cols = A.take(cols=cols), column_weights(A, cols).T
+    if len(rows) == len(cols):
+        by_rows = by_cols = extrapolated(A, len(rows), budget, [from_rows, from_cols])
+    else:
+        by_rows = extrapolated(A, len(rows), budget, [from_rows])
+        by_cols = extrapolated(A, len(cols), budget, [from_cols])
     of_rows, of_cols = _shares(*by_rows, rows), _shares(*by_cols[::-1], cols)
     return Clusters(
         _labels(of_rows, M.T.sums()),

@@ -183,8 +183,8 @@ def alternate(
 ) -> tuple[Array, Array, list[float]]:
     """Repeat ``P1, P2, value = advance(P1, P2)``, each time from where P1 would be after as long a step again.
 
-    If that was too far and the value rose, the step is taken once more from P1 itself. So the values that leave never
-    rise, and the way is about half as long as without it.
+    If that was too far and the value rose, the step is taken once more from P1 itself, so that the values that leave
+    never rise.
     """
     objective, before = [value], P1
     for step in range(1, budget.max_iter + 1):

@@ -167,6 +167,29 @@ def test_fewer_are_chosen_with_a_warning_where_no_more_are_of_use():
     assert (len(chosen.row_indices), len(chosen.col_indices)) == (2, 2)
 
 
+def cone(seed):
+    """Return a matrix of rank three whose columns lie on twelve extreme rays."""
+    angles = np.arange(12) * np.pi / 6
+    corners = np.stack([1 + np.cos(angles), 1 + np.sin(angles), np.ones(12)])
+    return np.random.default_rng(seed).random((30, 3)) @ corners
+
+
+def test_more_than_the_rank_are_chosen_and_rounding_does_not_choose():
+    X = cone(0)
+    chosen = faithful(X, 3, 8)
+    assert len(chosen.col_indices) == 8
+    assert chosen.history[-1][1] < faithful(X, 3, 4).history[-1][1]
+    for same in (3 * X, 0.37 * X, scipy.sparse.csr_array(X), np.asfortranarray(X)):
+        np.testing.assert_array_equal(faithful(same, 3, 8).col_indices, chosen.col_indices)
+
+
+def test_all_columns_are_chosen_if_all_are_asked_for():
+    X = np.random.default_rng(0).random((6, 9))
+    chosen = faithful(X, 1, 9)
+    assert len(chosen.col_indices) == 9
+    assert chosen.history[-1][1] < 1e-6
+
+
 def test_rows_explain_as_much_as_those_of_greedy_selection():
     ratios = []
     for seed in range(10):

@@ -72,7 +72,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     selected_features_ : ndarray of str
         Names of the selected columns, if X has names.
     n_rows_, n_cols_ : int
-        How many were selected: fewer than asked for, with a warning, if the others are mixes of these.
+        How many were selected: fewer than asked for, with a warning, if the method has no use for more.
     core_ : ndarray of shape (n_rows_, n_cols_)
         ``X[rows][:, cols]``.
     row_factor_, col_factor_ : ndarray of shape (m, n_rows_) and (n_cols_, n_features)
@@ -98,7 +98,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     core_diagnosis_ : CoreDiagnosis
         Nonzeros, zero rows and columns, and condition of the core; whether it is a permuted diagonal matrix.
     n_iter_ : int
-        Alternations of the fit.
+        Alternations of the fit that lowered the error.
     gap_ : float or None
         Relative duality gap of the selection, where the method has one.
     history_ : tuple

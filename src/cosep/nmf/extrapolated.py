@@ -6,26 +6,47 @@ M : data, m x n
 W, V : nonnegative factors, m x r and n x r; M ~ W V'
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from cosep.matrix.local import Array, LocalMatrix
-from cosep.mixing import Budget, refit
+from cosep.mixing import Budget, half_squared_error, refit
 from cosep.nmf.start import svd_start
 
+# A start of one's own must have this share of the squared error of that by singular vectors.
+FAR_BETTER = 0.5
+# Sums this close are equal, but for rounding.
+SAME = 1e-9
 
-def extrapolated(M: LocalMatrix, r: int, budget: Budget) -> tuple[Array, Array]:
+
+def extrapolated(
+    M: LocalMatrix, r: int, budget: Budget, starts: Iterable[tuple[Array, Array]] = ()
+) -> tuple[Array, Array]:
     """Lower ``||M - W V'||_F`` over ``W, V >= 0`` from the nonnegative parts of the leading singular vectors.
 
+    Or from one of the given pairs W and V, if that has half the squared error or less to begin with: of data in blocks
+    the singular vectors may be any mixtures of the blocks.
+
     The factors of the transpose are these, swapped: the taller of the two is factored, of a square matrix and its
-    transpose the one with the more uneven rows.
+    transpose the one with the more uneven rows. (Of a symmetric matrix nothing tells the two apart.)
     """
     (m, n), rows, cols = M.shape, M.T.squared_norms(), M.squared_norms()
-    if (m, float(rows @ rows)) < (n, float(cols @ cols)):
-        V, W = extrapolated(M.T, r, budget)
+    uneven = float(rows @ rows), float(cols @ cols)
+    if m < n or (m == n and uneven[0] < (1.0 - SAME) * uneven[1]):
+        V, W = extrapolated(M.T, r, budget, [(V, W) for W, V in starts])
         return W, V
     W, H = svd_start(M, r)
     size = float(np.vdot(H @ H.T, W.T @ W))
     if size > 0:
         W = W * (float(np.vdot(M.dot(H.T), W)) / size)
-    W, H, _ = refit(M, np.eye(r), W, H, budget)
+    V, least = H.T, FAR_BETTER * _error(M, W, H.T)
+    for pair in starts:
+        if (error := _error(M, *pair)) < least:
+            (W, V), least = pair, error
+    W, H, _ = refit(M, np.eye(r), W, V.T, budget)
     return W, H.T
+
+
+def _error(M: LocalMatrix, W: Array, V: Array) -> float:
+    return half_squared_error(max(M.squared_norm(), np.finfo(np.float64).tiny), W, M.cross(W), V)

@@ -19,6 +19,8 @@ def svd_start(M: LocalMatrix, r: int) -> tuple[Array, Array]:
     holds nothing is zero. Boutsidis and Gallopoulos (NNDSVD), doi:10.1016/j.patcog.2007.09.010.
     """
     U, s, V = leading_triplets(M, min(r, *M.shape))
+    # Beyond the rank there is rounding alone, and no start.
+    s = np.where(s > max(M.shape) * np.finfo(np.float64).eps * s.max(initial=0.0), s, 0.0)
     sides = [(np.maximum(sign * U, 0.0), np.maximum(sign * V, 0.0)) for sign in (1.0, -1.0)]
     sizes = [np.linalg.norm(u, axis=0) * np.linalg.norm(v, axis=0) for u, v in sides]
     positive = sizes[0] >= sizes[1]
