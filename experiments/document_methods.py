@@ -103,7 +103,9 @@ def coseparable(name: str, method: Any) -> Answer:
     model = CoSeparableNMF(task.r, task.r, method=method).fit(task.X)
     selection = Selection(model.row_indices_, model.col_indices_, model.gap_)
     factors = Factorization(model.row_factor_, model.core_, model.col_factor_)
-    return Answer(factors, selection, (model.row_labels_, model.column_labels_))
+    # The clusters of the model do not depend on the method, so they are told once.
+    labels = (model.row_labels_, model.column_labels_) if method == "faithful" else None
+    return Answer(factors, selection, labels)
 
 
 def as_published(name: str, selections: Callable[[str], list[Selection]]) -> Answer:

@@ -235,9 +235,10 @@ def labels_chapter(results: Results) -> str:
         best[part.short] = f"{first} with {known[first]:.1f}, the default having {known['default']:.1f}"
     return (
         "### Clusters by both rules\n\n"
-        "Average accuracy, percent. Own labels weigh an entry of the factor by the size of what it multiplies, and for "
-        "CoSeparableNMF come from factors refitted to the matrix divided by the square roots of its row and column "
-        f"sums (docs/methods.md, Clusters).\n\n{table(lines)}\nBy own labels the first for documents is "
+        "Average accuracy, percent. Own labels weigh an entry of the factor by the size of what it multiplies; those "
+        "of the default come from a factorization of the matrix divided by the square roots of its sums, "
+        "and do not depend on what was selected (docs/methods.md, Clusters).\n\n"
+        f"{table(lines)}\nBy own labels the first for documents is "
         f"{best['documents']}; for words {best['words']}. Differences below a point are within the lottery of ties and "
         "local minima.\n"
     )

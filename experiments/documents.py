@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.harness import Row, clock
-from cosep import CoSeparableNMF, Factorization, Selection, clustering_accuracy, mix, relative_approximation
+from cosep import Factorization, Selection, clustering_accuracy, mix, relative_approximation
 from experiments.document_methods import EXACT, METHODS, Answer, shrink
 from experiments.document_page import text
 from experiments.document_sets import PLANTED, RANKS, Labels, Task, available, load
@@ -67,17 +67,10 @@ def judged(task: Task, answer: Answer) -> Row:
         figures |= accuracies(task, "own_{}_pct", *answer.labels)
     if answer.orthogonality is not None:
         figures["orthogonality"] = round(answer.orthogonality, 2)
-    if answer.readings is not None and answer.selection is not None:
-        figures |= accuracies(task, "own_{}_pct", *own_labels(task, answer.selection))
+    if answer.readings is not None:
         for reading, factors in answer.readings().items():
             figures |= {f"{reading}_{figure}": value for figure, value in by_factors(task, factors).items()}
     return figures
-
-
-def own_labels(task: Task, selection: Selection) -> tuple[Any, Any]:
-    """Return the labels that CoSeparableNMF would give with this selection."""
-    model = CoSeparableNMF(task.r, task.r, method=lambda X, n_rows, n_cols: selection).fit(task.X)  # noqa: ARG005 - a selector
-    return model.row_labels_, model.column_labels_
 
 
 def by_factors(task: Task, factors: Factorization) -> Row:
