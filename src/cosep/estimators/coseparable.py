@@ -177,7 +177,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
             msg = "X is so near the largest float that its components are not; divide X by a constant."
             raise ValueError(msg)
         self.row_weights_, self.col_weights_ = np.asarray(factors.row_weights), np.asarray(factors.col_weights)
-        budget = Budget("label", self.max_iter, self.tol, self.callback)
+        # Labels settle before factors do.
+        budget = Budget("label", self.max_iter, 10.0 * self.tol, self.callback)
         clusters = co_cluster(M, np.asarray(self.row_indices_), np.asarray(self.col_indices_), budget)
         self.row_labels_, self.column_labels_, partners = clusters
         self.rows_ = self.row_labels_ == np.arange(self.n_rows_)[:, None]
