@@ -200,12 +200,15 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def _number(text: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    """Return the number that this text was written for; a checksum such as 012 or 12e4 is none."""
+    try:
+        return int(text) if str(int(text)) == text else text
+    except ValueError:
+        pass
+    try:
+        return float(text) if {".", "+", "-"} & set(text) else text
+    except ValueError:
+        return text
 
 
 def total(rows: Iterable[Row], name: str) -> float:

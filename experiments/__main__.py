@@ -3,8 +3,10 @@
 import argparse
 from importlib import import_module
 from pathlib import Path
+from tempfile import mkdtemp
 from types import ModuleType
 
+from benchmarks.harness import say
 from experiments.grid import fill
 from experiments.page import page
 
@@ -22,16 +24,17 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the experiments that are named, or all; what is on disk already is not run again."""
     parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
     parser.add_argument("items", nargs="*", metavar="item", help=f"of {', '.join(HOMES)}; all if none is named")
-    parser.add_argument("--into", type=Path, default=Path(__file__).parent, help="folder for rows, figures and page")
+    parser.add_argument("--into", type=Path, help="folder for rows, figures and page; this one if none is named")
     parser.add_argument("--jobs", type=int, default=2, help="how many processes, of one thread each")
-    parser.add_argument("--tiny", action="store_true", help="a miniature of every grid, to see whether it runs")
+    parser.add_argument("--tiny", action="store_true", help="a miniature of every grid, in a new folder")
     options = parser.parse_args(arguments)
     if unknown := set(options.items) - set(HOMES):
         parser.error(f"no item {', '.join(sorted(unknown))}; there are {', '.join(HOMES)}")
-    results = options.into / "results"
+    into = options.into or (Path(mkdtemp(prefix="paper-")) if options.tiny else Path(__file__).parent)
     for name in dict.fromkeys(HOMES[item] for item in options.items or HOMES):
-        fill(experiment(name), results / f"{name}.csv", tiny=options.tiny, jobs=options.jobs)
-        (options.into / "RESULTS.md").write_text(page(map(experiment, EXPERIMENTS), options.into), encoding="utf-8")
+        fill(experiment(name), into / "results" / f"{name}.csv", tiny=options.tiny, jobs=options.jobs)
+    (into / "RESULTS.md").write_text(page(map(experiment, EXPERIMENTS), into), encoding="utf-8")
+    say(f"written: {into / 'RESULTS.md'}")
 
 
 def experiment(name: str) -> ModuleType:

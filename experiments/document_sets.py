@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.data import DOCUMENTS
+from benchmarks.harness import say
 from cosep import make_coseparable
 from cosep.datasets import MissingDataError, load_documents
 
@@ -38,8 +39,8 @@ def available() -> Iterator[tuple[str, str]]:
     for name in DOCUMENTS:
         try:
             yield name, load_documents(name).checksum
-        except MissingDataError:
-            continue
+        except MissingDataError as missing:
+            say(f"{name} is left out: {missing}")
 
 
 @lru_cache(maxsize=1)

@@ -22,7 +22,7 @@ from scipy.stats import spearmanr
 from sklearn.cluster import SpectralCoclustering
 from sklearn.decomposition import NMF
 
-from benchmarks.harness import clock, read_rows
+from benchmarks.harness import clock, read_rows, say
 from benchmarks.page import table
 from cosep import (
     CoSeparableNMF,
@@ -164,7 +164,8 @@ def cells(*, tiny: bool) -> Iterator[Row]:
     name = "planted" if tiny else "ORL"
     try:
         X = gallery(name).pixels
-    except MissingDataError:
+    except MissingDataError as missing:
+        say(f"{name} is left out: {missing}")
         return
     r = RANKS[name]
     for pixels in ("gray", "unit"):

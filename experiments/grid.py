@@ -28,18 +28,20 @@ PROVENANCE = ("seconds", "commit", "software")
 def fill(experiment: ModuleType, path: Path, *, tiny: bool = False, jobs: int = 2) -> list[Row]:
     """Return one row for each cell, in the order of the cells; each is on disk as soon as it is known.
 
-    Rows that belong to no cell any more are dropped, unless there are no cells at all. Of a run that is interrupted
-    only the cells under way are lost. All keys of an experiment have the same names.
+    Rows that belong to no cell any more are dropped, but for those of data sets that are not at hand. Of a run that is
+    interrupted only the cells under way are lost. All keys of an experiment have the same names.
     """
     keys = [{"version": experiment.VERSION, **key} for key in experiment.cells(tiny=tiny)]
+    held = read_rows(path) if path.exists() else []
     if not keys:
-        # Without the data sets there is nothing to run, and nothing to say against the rows that are there.
-        return read_rows(path) if path.exists() else []
-    known = {told_by(row, keys[0]): row for row in (read_rows(path) if path.exists() else [])}
+        return held
+    known = {told_by(row, keys[0]): row for row in held}
     missing = [key for key in keys if told_by(key, key) not in known]
+    at_hand = {key.get("set") for key in keys}
+    elsewhere = [row for row in held if row.get("set") not in at_hand]
 
     def keep() -> list[Row]:
-        rows = [known[identity] for key in keys if (identity := told_by(key, key)) in known]
+        rows = [known[identity] for key in keys if (identity := told_by(key, key)) in known] + elsewhere
         partial = path.with_suffix(".partial")
         write_rows(partial, rows)
         partial.replace(path)

@@ -22,7 +22,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks.harness import clock, read_rows
+from benchmarks.harness import clock, read_rows, say
 from benchmarks.page import table
 from cosep import CoSeparableNMF, cosfgm, make_coseparable
 from cosep.datasets import MissingDataError, load_documents
@@ -83,7 +83,8 @@ def cells(*, tiny: bool) -> Iterator[Row]:
     for name in ("planted",) if tiny else SETS:
         try:
             counts, classes, _, _ = corpus(name)
-        except MissingDataError:
+        except MissingDataError as missing:
+            say(f"{name} is left out: {missing}")
             continue
         for method in METHODS:
             if method != "CoS-FGM" or name in {"TDT30", "planted"}:
