@@ -19,6 +19,7 @@ from cosep import (
     HALSNMF,
     BiorthogonalNMF,
     CoSeparableNMF,
+    Factorization,
     GeneralizedSeparableNMF,
     MinVolNMF,
     Pool,
@@ -891,3 +892,16 @@ def test_a_seed_reaches_the_methods_that_draw(planted):
     assert len(rows) > 1
     assert len(cols) > 1
     CoSeparableNMF(4, 4, method="spa", random_state=3).fit(planted[0])
+
+
+def test_the_record_of_a_fit_holds_what_the_attributes_do(tmp_path):
+    X, _ = make_coseparable(30, 20, 4, 4, noise=0.05, random_state=0)
+    model = CoSeparableNMF(4, 4).fit(pd.DataFrame(X, columns=[f"word{j}" for j in range(20)]))
+    model.factorization_.save(tmp_path / "model.npz")
+    record = Factorization.load(tmp_path / "model.npz")
+    for name in ("row_factor", "core", "col_factor", "row_weights", "col_weights"):
+        np.testing.assert_array_equal(getattr(record, name), getattr(model, f"{name}_"))
+    np.testing.assert_array_equal(record.row_labels, model.row_labels_)
+    np.testing.assert_array_equal(record.col_labels, model.column_labels_)
+    np.testing.assert_array_equal(record.selection.col_indices, model.col_indices_)
+    assert list(record.col_names[record.selection.col_indices]) == list(model.selected_features_)

@@ -1,6 +1,7 @@
 """CoSeparableNMF: a matrix explained by a few of its rows and columns."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         How much of X the selected rows explain by ``row_weights_``, the selected columns by ``col_weights_``, and the
         core by both, 1 being all of it. `score` can be far higher: refitted factors need not stay with what was
         selected.
+    factorization_ : Factorization
+        All of this as one record, to save, explain or report; ``dataclasses.replace`` gives it row names.
     core_diagnosis_ : CoreDiagnosis
         Nonzeros, zero rows and columns, and condition of the core; whether it is a permuted diagonal matrix.
     n_iter_ : int
@@ -181,6 +184,9 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         budget = Budget("label", self.max_iter, 10.0 * self.tol, self.callback)
         clusters = co_cluster(M, np.asarray(self.row_indices_), np.asarray(self.col_indices_), budget)
         self.row_labels_, self.column_labels_, partners = clusters
+        self.factorization_ = replace(
+            factors, row_labels=self.row_labels_, col_labels=self.column_labels_, col_names=names
+        )
         self.rows_ = self.row_labels_ == np.arange(self.n_rows_)[:, None]
         self.columns_ = self.column_labels_ == partners[:, None]
         self.n_iter_ = len(factors.meta["objective"]) - 1
