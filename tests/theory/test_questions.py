@@ -96,6 +96,13 @@ def test_weights_are_unique_exactly_if_linear_programs_find_no_others(M):
     assert (answer.two_mixes is None) == unique
 
 
+def test_a_weight_that_rounding_left_is_no_second_mix():
+    # The last two columns are half the sum of two neighbouring rays, so there is no other way to mix them.
+    answer = is_unique([[2, 0, 2, 1, 1, 1], [1, 1, 1, 1, 1, 1], [2, 1, 1, 2, 1, 1]])
+    assert answer.two_mixes is None
+
+
+
 @pytest.mark.parametrize("shape", [(3, 4), (1, 1), (1, 5)])
 def test_any_entry_carries_a_matrix_of_zeros(shape):
     zero = np.zeros(shape)

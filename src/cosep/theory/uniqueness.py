@@ -141,9 +141,11 @@ def _two_mixes(name: str, M: LocalMatrix, rays: ExtremeRays) -> TwoMixes | None:
     for j in np.flatnonzero(np.diff(weights.indptr) > 1):
         mix = weights[:, [j]].toarray()[:, 0]
         v = mix * scales
-        key = np.flatnonzero(v).tobytes()
+        # A weight that is no more than rounding cannot give way to another.
+        used = np.flatnonzero(v > rays.tol * v.sum())
+        key = used.tobytes()
         if key not in changes:
-            changes[key] = _unseen_change(A, np.flatnonzero(v), rays.tol)
+            changes[key] = _unseen_change(A, used, rays.tol)
         z = changes[key]
         if z is not None:
             falling = z < 0
