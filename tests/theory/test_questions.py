@@ -102,7 +102,6 @@ def test_a_weight_that_rounding_left_is_no_second_mix():
     assert answer.two_mixes is None
 
 
-
 @pytest.mark.parametrize("shape", [(3, 4), (1, 1), (1, 5)])
 def test_any_entry_carries_a_matrix_of_zeros(shape):
     zero = np.zeros(shape)
