@@ -1,15 +1,53 @@
-"""The commands, their options and help, and the exit codes: 0, 2 for bad input, 130 for Ctrl-C."""
+"""The commands, their options and help, and the exit codes: 0 done, 2 for bad input, 1 for a bug, 130 for Ctrl-C."""
 
+import os
 import re
-from collections.abc import Iterator
+import shlex
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import cosep
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+if TYPE_CHECKING:
+    from cosep.io import NamedMatrix
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+
+Input = Annotated[
+    Path,
+    typer.Argument(
+        metavar="INPUT",
+        help="A matrix (.mtx, .npz, .npy, .csv, .tsv, .parquet, .mat, .h5ad) or texts (a folder of .txt, "
+        "a .txt with one text a line, .jsonl, or a table with --text-column).",
+    ),
+]
+Rows = Annotated[int | None, typer.Option(help="How many rows to select; 10, or all of fewer, if not said.")]
+Cols = Annotated[int | None, typer.Option(help="How many columns to select; 10, or all of fewer, if not said.")]
+Method = Annotated[str, typer.Option(help="How to select: faithful, cosfgm, spa, snpa, xray, fgm, greedy or cur.")]
+Scaling = Annotated[
+    str, typer.Option(help="Scale the data for the selection: none, rows, columns, degree or sinkhorn.")
+]
+Labels = Annotated[
+    Path | None,
+    typer.Option(help="A file with the class of each row, to score the clusters: one a line, or name,class."),
+]
+Layout = Annotated[
+    str | None, typer.Option(help="What a table holds: wide or triplets; told by its columns if not said.")
+]
+Variable = Annotated[str | None, typer.Option(help="The matrix to take from a .mat file with several.")]
+Layer = Annotated[str | None, typer.Option(help="The layer to take from an .h5ad file, or raw.")]
+TextColumn = Annotated[str | None, typer.Option(help="The column or field that holds the texts.")]
+StopWords = Annotated[str, typer.Option(help="Words that do not count: english or none.")]
+MinDf = Annotated[int, typer.Option(help="A word counts if so many texts have it.")]
+TopWords = Annotated[int | None, typer.Option(help="Keep so many of the most frequent words.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer passes it so
@@ -31,27 +69,205 @@ def every_command(
 @app.command()
 def demo(
     *,
-    rows: Annotated[int, typer.Option(help="How many functions to choose.")] = 12,
-    cols: Annotated[int, typer.Option(help="How many words to choose.")] = 12,
-    method: Annotated[
-        str, typer.Option(help="How to choose: faithful, cosfgm, spa, snpa, xray, fgm, greedy or cur.")
-    ] = "faithful",
-    scaling: Annotated[
-        str, typer.Option(help="Scale the counts for the choice: none, rows, columns, degree or sinkhorn.")
-    ] = "none",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")] = False,
+    rows: Annotated[int, typer.Option(help="How many functions to select.")] = 12,
+    cols: Annotated[int, typer.Option(help="How many words to select.")] = 12,
+    method: Method = "faithful",
+    scaling: Scaling = "none",
+    out: Annotated[Path | None, typer.Option(help="Folder for the answer; a new temporary one if not said.")] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Show what cosep finds in the docstrings of the SciPy and scikit-learn that are installed here.
+    """Show the whole tour on the docstrings of the SciPy and scikit-learn that are installed here.
 
-    Each line of the table is a function chosen to speak for others, its anchor
-    word, the words that go with both, and how many functions it speaks for.
+    Each line of the table is a function selected to speak for others, its anchor
+    word, the words that go with both, and how many functions it speaks for. The
+    last line is the path of a report to open in a browser.
 
     Example:  cosep demo --rows 8 --cols 8
     """
     with plain_endings():
-        from cosep.cli.demo import run  # noqa: PLC0415 - help is quick without the numerics
+        from cosep.cli.demo import RANKS, tour  # noqa: PLC0415 - help is quick without the numerics
+        from cosep.cli.fit import Wishes  # noqa: PLC0415 - as above
 
-        run(rows, cols, method=method, scaling=None if scaling == "none" else scaling, as_json=as_json)
+        wishes = Wishes(rows, cols, method, _scaling(scaling), choose=True, ranks=RANKS)
+        tour(out, wishes, as_json=as_json, quiet=quiet)
+
+
+@app.command()
+def fit(  # noqa: PLR0913 - the options of a command
+    source: Input,
+    *,
+    rows: Rows = None,
+    cols: Cols = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the answer; INPUT-cosep here if not said.")] = None,
+    method: Method = "faithful",
+    scaling: Scaling = "none",
+    choose: Annotated[bool, typer.Option("--choose-rank", help="Find out how many rows and columns first.")] = False,
+    report: Annotated[bool, typer.Option(help="Write report.html, which takes longer than the fit.")] = True,
+    stability: Annotated[
+        int, typer.Option(help="How often to select again from parts of the data, for the report; 0 for never.")
+    ] = 10,
+    labels: Labels = None,
+    layout: Layout = None,
+    variable: Variable = None,
+    layer: Layer = None,
+    text_column: TextColumn = None,
+    stop_words: StopWords = "english",
+    min_df: MinDf = 2,
+    top_words: TopWords = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Select rows and columns that explain INPUT; write the model, its tables and a report.
+
+    Example:  cosep fit counts.csv --rows 30 --cols 30 --out answer
+    """
+    with plain_endings():
+        from cosep.cli.fit import Manner, Wishes, run  # noqa: PLC0415 - help is quick without the numerics
+
+        read = _reader(source, labels, layout, variable, layer, _text(text_column, stop_words, min_df, top_words))
+        wishes = Wishes(rows, cols, method, _scaling(scaling), choose=choose, report=report, draws=stability)
+        folder = Path(f"{_stem(source)}-cosep") if out is None else out
+        run(read, folder, wishes, Manner(as_json=as_json, quiet=quiet), _command())
+
+
+@app.command()
+def rank(  # noqa: PLR0913 - the options of a command
+    source: Input,
+    *,
+    ranks: Annotated[
+        str | None, typer.Option(help="Ranks to try, such as 5,10,20 or 5x5,10x20 (rows x columns).")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the errors on a page of this name.")] = None,
+    layout: Layout = None,
+    variable: Variable = None,
+    layer: Layer = None,
+    text_column: TextColumn = None,
+    stop_words: StopWords = "english",
+    min_df: MinDf = 2,
+    top_words: TopWords = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find out how many rows and columns to select, by predicting parts of INPUT that are held out.
+
+    Example:  cosep rank counts.csv --ranks 5,10,20,40 --plot ranks.html
+    """
+    with plain_endings():
+        from cosep.cli.ranks import run  # noqa: PLC0415 - help is quick without the numerics
+
+        read = _reader(source, None, layout, variable, layer, _text(text_column, stop_words, min_df, top_words))
+        run(read, _ranks(ranks), plot, as_json=as_json, quiet=quiet)
+
+
+@app.command()
+def transform(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A folder that cosep fit wrote, or its model.npz.")],
+    source: Input,
+    *,
+    complete: Annotated[
+        bool, typer.Option("--complete", help="Predict all columns from the selected ones, the only ones needed.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="File for the answer; standard output if not said.")] = None,
+    layout: Layout = None,
+    variable: Variable = None,
+    layer: Layer = None,
+    text_column: TextColumn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Explain new rows by the representatives of a model: nearest one, part of each, how well explained.
+
+    Columns are found by name; those that the model does not know are left out.
+    New texts are counted as those that the model was fitted to.
+
+    Example:  cosep transform answer new.csv --out memberships.csv
+    """
+    with plain_endings():
+        from cosep.cli.transform import run  # noqa: PLC0415 - help is quick without the numerics
+
+        def read(text: Any) -> "NamedMatrix":
+            column = text.get("column") if text_column is None else text_column
+            return _reader(source, None, layout, variable, layer, {**text, "column": column})()
+
+        run(model, read, out, complete=complete, as_json=as_json)
+
+
+@app.command()
+def compare(  # noqa: PLR0913 - the options of a command
+    source: Input,
+    *,
+    rows: Rows = None,
+    cols: Cols = None,
+    methods: Annotated[str | None, typer.Option(help="Methods to run, such as faithful,cosfgm,sklearn-nmf.")] = None,
+    labels: Labels = None,
+    layout: Layout = None,
+    variable: Variable = None,
+    layer: Layer = None,
+    text_column: TextColumn = None,
+    stop_words: StopWords = "english",
+    min_df: MinDf = 2,
+    top_words: TopWords = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run all methods on INPUT: what they explain, the accuracy of their clusters, and seconds.
+
+    Example:  cosep compare counts.csv --rows 10 --cols 10 --labels classes.txt
+    """
+    with plain_endings():
+        from cosep.cli.compare import run  # noqa: PLC0415 - help is quick without the numerics
+
+        read = _reader(source, labels, layout, variable, layer, _text(text_column, stop_words, min_df, top_words))
+        names = [] if methods is None else [name.strip() for name in methods.split(",")]
+        run(read, (rows, cols), names, as_json=as_json, quiet=quiet)
+
+
+def _reader(
+    source: Path, labels: Path | None, layout: str | None, variable: str | None, layer: str | None, text: dict[str, Any]
+) -> "Callable[[], NamedMatrix]":
+    """Return what reads INPUT, once it is wanted."""
+
+    def read() -> "NamedMatrix":
+        from cosep.io import TextOptions, read, read_labels  # noqa: PLC0415 - help is quick without the numerics
+
+        data = read(source, text=TextOptions(**text), layout=layout, variable=variable, layer=layer)
+        return data if labels is None else replace(data, labels=read_labels(labels, data.row_names))
+
+    return read
+
+
+def _text(column: str | None, stop_words: str, min_df: int, top_words: int | None) -> dict[str, Any]:
+    """Return how texts become counts."""
+    words = None if stop_words == "none" else stop_words
+    return {"column": column, "stop_words": words, "min_df": min_df, "top_words": top_words}
+
+
+def _scaling(name: str) -> str | None:
+    return None if name == "none" else name
+
+
+def _ranks(text: str | None) -> list[tuple[int, int]] | None:
+    """Read ranks such as 5,10x20."""
+    if text is None:
+        return None
+    pairs = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d+)(?:x(\d+))?\s*", part)
+        if match is None:
+            msg = f"ranks={text!r} must be numbers or pairs, such as 5,10,20 or 5x5,10x20."
+            raise ValueError(msg)
+        pairs.append((int(match[1]), int(match[2] or match[1])))
+    return pairs
+
+
+def _stem(source: Path) -> str:
+    """Return the name of a file without its endings."""
+    return source.resolve().name.split(".")[0] or "answer"
+
+
+def _command() -> str:
+    """Return what was typed, to be typed again."""
+    return shlex.join(["cosep", *sys.argv[1:]])
 
 
 @contextmanager
@@ -59,10 +275,15 @@ def plain_endings() -> Iterator[None]:
     """End on one sentence instead of a traceback: bad input with exit code 2, Ctrl-C with 130."""
     try:
         yield
-    except ValueError as error:
+    except (ValueError, ImportError, MemoryError) as error:
         # The library speaks of n_rows=0; here that is --rows=0.
-        typer.echo(re.sub(r"^(n_)?(\w+)=", r"--\2=", str(error)), err=True)
+        told = str(error) or "There is not enough memory for this input."
+        typer.echo(re.sub(r"^(n_)?(\w+)=", r"--\2=", " ".join(told.split())), err=True)
         raise typer.Exit(2) from None
+    except BrokenPipeError:
+        # Whoever reads the answer has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
     except KeyboardInterrupt:
         typer.echo("Stopped by Ctrl-C.", err=True)
         raise typer.Exit(130) from None

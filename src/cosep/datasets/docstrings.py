@@ -54,12 +54,15 @@ class DocstringCorpus:
         In alphabetical order.
     labels : ndarray of str
         The subpackage of each document, such as "scipy.stats" or "sklearn.cluster".
+    texts : tuple of str
+        The docstrings.
     """
 
     counts: Any
     documents: NDArray[np.str_]
     words: NDArray[np.str_]
     labels: NDArray[np.str_]
+    texts: tuple[str, ...]
 
 
 def load_docstrings() -> DocstringCorpus:
@@ -103,6 +106,7 @@ def load_docstrings() -> DocstringCorpus:
         np.array(list(texts)),
         counter.get_feature_names_out().astype(np.str_),
         np.array([_subpackage(document) for document in texts]),
+        tuple(texts.values()),
     )
 
 

@@ -1,0 +1,199 @@
+"""A matrix with names enters; a folder with its model, tables, summary and report leaves."""
+
+import json
+import platform
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+import cosep
+from cosep.cli.folder import complete_folder, write_table
+from cosep.cli.summary import show, summarize, wide_enough
+from cosep.cli.watching import watching
+from cosep.estimators import CoSeparableNMF
+from cosep.explanation import explain
+from cosep.factorization import Callback, Factorization
+from cosep.io import NamedMatrix
+from cosep.matrix.checks import as_matrix
+from cosep.matrix.local import LocalMatrix
+from cosep.membership import memberships
+from cosep.metrics import clustering_accuracy
+from cosep.rank import RankChoice, choose_rank
+from cosep.report import write_report
+from cosep.resampling import Stability, stability
+
+FILES = ("model.npz", "rows.csv", "columns.csv", "core.csv", "summary.json", "report.html")
+# Rows and columns that are selected where nobody says how many.
+ENOUGH = 10
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How to fit: sizes (None for the usual ones), method, scaling, ranks to try first, and what the report needs."""
+
+    n_rows: int | None = None
+    n_cols: int | None = None
+    method: str = "faithful"
+    scaling: str | None = None
+    choose: bool = False
+    ranks: Any = None
+    report: bool = True
+    draws: int = 10
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How to speak: one JSON object, nothing at all, and what rows and columns are called."""
+
+    as_json: bool = False
+    quiet: bool = False
+    row: str = "row"
+    column: str = "column"
+
+
+def run(read: Callable[[], NamedMatrix], out: Path, wishes: Wishes, manner: Manner, command: str) -> dict[str, Any]:
+    """Read, fit, write, and say what was found; progress goes to a terminal only."""
+    start = time.perf_counter()
+    with watching(Console(stderr=True), quiet=manner.quiet or manner.as_json) as callback:
+        tell = callback or _nobody
+        tell("read", 0, 1, np.nan)
+        data = read()
+        with complete_folder(out, FILES) as folder, warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            choice = choose_rank(data.values, wishes.ranks, callback=callback) if wishes.choose else None
+            record = fitted(data, wishes, choice, callback, command)
+            tell("write", 0, 1, np.nan)
+            write_tables(folder, record, data.values)
+            summary = summarize(record, data.values) | _circumstances(wishes, command)
+            if data.labels is not None:
+                summary["accuracy"] = clustering_accuracy(data.labels, record.row_labels)
+            if wishes.report:
+                write_report(
+                    folder / "report.html",
+                    record,
+                    data.values,
+                    explanation=explain(record, data.values, callback=callback),
+                    stability=_resampled(data.values, record, wishes, callback),
+                    rank=choice,
+                    texts=data.texts,
+                    command=command,
+                )
+            summary["warnings"] = list(dict.fromkeys(str(one.message) for one in caught))
+            summary["seconds"] = round(time.perf_counter() - start, 3)
+            text = json.dumps(summary, indent=2, ensure_ascii=False)
+            (folder / "summary.json").write_text(f"{text}\n", encoding="utf-8")
+    summary["files"] = [str(out / name) for name in FILES if (out / name).exists()]
+    say(summary, choice, manner)
+    return summary
+
+
+def _nobody(stage: str, step: int, most_steps: int, error: float) -> None:
+    """Hear what nobody watches."""
+
+
+def usual(asked: int | None, size: int) -> int:
+    """Return how many to select of so many, where it may not have been said."""
+    return min(ENOUGH, size) if asked is None else asked
+
+
+def fitted(
+    data: NamedMatrix, wishes: Wishes, choice: RankChoice | None, callback: Callback | None, command: str
+) -> Factorization:
+    """Fit a matrix, and return the record with names and with how text was counted."""
+    m, n = data.values.shape
+    model = CoSeparableNMF(
+        usual(wishes.n_rows, m) if choice is None or wishes.n_rows is not None else choice.n_rows,
+        usual(wishes.n_cols, n) if choice is None or wishes.n_cols is not None else choice.n_cols,
+        method=wishes.method,
+        scaling=wishes.scaling,
+        callback=callback,
+    ).fit(data.values)
+    meta = {**model.factorization_.meta, "method": wishes.method, "scaling": wishes.scaling, "command": command}
+    if data.text_options is not None:
+        meta["text"] = dict(data.text_options)
+    return replace(model.factorization_, row_names=data.row_names, col_names=data.col_names, meta=meta)
+
+
+def _resampled(X: Any, record: Factorization, wishes: Wishes, callback: Callback | None) -> Stability | None:
+    """Choose again from parts of the data, so often as is asked for."""
+    if wishes.draws == 0 or record.selection is None:
+        return None
+    return stability(X, record.selection, method=wishes.method, n_draws=wishes.draws, callback=callback)
+
+
+def _circumstances(wishes: Wishes, command: str) -> dict[str, Any]:
+    """Return what made the answer."""
+    software = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "numba")}
+    return {
+        "method": wishes.method,
+        "scaling": wishes.scaling,
+        "command": command,
+        "versions": {"cosep": cosep.__version__, "python": platform.python_version(), **software},
+    }
+
+
+def write_tables(folder: Path, record: Factorization, X: Any) -> None:
+    """Write the model, and what it says of rows, columns and core."""
+    record.save(folder / "model.npz")
+    write_table(folder / "rows.csv", members(record, as_matrix(X)))
+    write_table(folder / "columns.csv", members(record.T, as_matrix(X).T))
+    selection = record.selection
+    names, anchors = record.row_names[selection.row_indices], record.col_names[selection.col_indices]
+    write_table(folder / "core.csv", {"": names} | dict(zip(anchors, record.core.T.tolist(), strict=True)))
+
+
+def members(record: Factorization, M: LocalMatrix) -> dict[str, Any]:
+    """Return for each row its name, cluster, nearest representative, how well it is explained, and what it explains.
+
+    A selected row explains ``<X, u x> / ||X||^2`` by its weights u in all rows; over the selected rows these add up to
+    ``1 - (1 - fidelity)^2``.
+    """
+    shares, _ = memberships(record, M)
+    nearest, indices = shares.argmax(axis=1), record.selection.row_indices
+    products = M.dot(M.take(rows=indices).T)
+    explains = np.full(len(shares), np.nan)
+    explains[indices] = np.einsum("ik,ik->k", record.row_weights, products) / M.squared_norm()
+    known = shares.any(axis=1)
+    return {
+        "name": record.row_names,
+        "cluster": record.row_labels,
+        "representative": np.where(known, record.row_names[indices][nearest], ""),
+        "membership": _numbers(np.where(known, shares.max(axis=1), np.nan)),
+        "selected": np.isin(np.arange(len(shares)), indices).astype(int),
+        "explained": _numbers(1.0 - record.row_errors(M)),
+        "explains": _numbers(explains),
+    }
+
+
+def _numbers(values: NDArray[Any]) -> list[str]:
+    """Return shares with four digits, and nothing where there is none."""
+    return ["" if np.isnan(value) else f"{value:.4f}" for value in values]
+
+
+def say(summary: dict[str, Any], choice: RankChoice | None, manner: Manner) -> None:
+    """Print the answer: for machines, for people, or not at all."""
+    if manner.as_json:
+        Console(soft_wrap=True).out(json.dumps(summary, indent=2, ensure_ascii=False), highlight=False)
+        return
+    if manner.quiet:
+        return
+    console = wide_enough()
+    (m, n), row, column = summary["shape"], manner.row, manner.column
+    head = (
+        f"{m} {row}s x {n} {column}s: {summary['n_rows']} {row}s and {summary['n_cols']} {column}s speak for the rest."
+    )
+    console.print(head, *([] if choice is None else [choice.reason]), sep="\n", highlight=False, markup=False)
+    show(summary, console, row=row, column=column)
+    lines = (
+        [f"Accuracy of the clusters against the labels: {summary['accuracy']:.3f}."] if "accuracy" in summary else []
+    )
+    lines += [*summary["warnings"], f"Done in {summary['seconds']:.1f} s. Written:"]
+    console.print(*lines, *(f"  {file}" for file in summary["files"]), sep="\n", highlight=False, markup=False)

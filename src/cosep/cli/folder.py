@@ -1,0 +1,61 @@
+"""A path enters; a folder leaves in which all files of an answer appear at once, or none."""
+
+import csv
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+
+@contextmanager
+def complete_folder(out: Path, owned: tuple[str, ...]) -> Iterator[Path]:
+    """Give a place to write files to; when all are written they replace those of an earlier answer in ``out``.
+
+    Owned are the names that an answer may have. Those that it does not write are removed, so that the folder never
+    tells of two answers; other files are left alone. Whatever ends the work before leaves ``out`` as it was.
+    """
+    if out.exists() and not out.is_dir():
+        msg = f"out={str(out)!r} is a file; name a folder, new or not."
+        raise ValueError(msg)
+    made = [folder for folder in (out, *out.parents) if not folder.exists()]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".part-", dir=out) as part:
+            yield Path(part)
+            written = sorted(file.name for file in Path(part).iterdir())
+            for name in written:
+                (Path(part) / name).replace(out / name)
+        for name in set(owned) - set(written):
+            (out / name).unlink(missing_ok=True)
+    except BaseException as error:
+        for folder in made:
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+        if isinstance(error, OSError):
+            msg = f"out={str(out)!r} cannot be written ({error.strerror or error}); name another folder, or make room."
+            raise ValueError(msg) from error
+        raise
+
+
+@contextmanager
+def complete_file(out: Path) -> Iterator[Path]:
+    """Give the path of a file to write, which becomes ``out`` when it is complete."""
+    part = out.with_name(f".{out.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(out)
+    except OSError as error:
+        msg = f"out={str(out)!r} cannot be written ({error.strerror or error}); name another file, or make room."
+        raise ValueError(msg) from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_table(path: Path, columns: dict[str, Iterable[Any]]) -> None:
+    """Write columns of one length to a CSV file, with a header."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))

@@ -1,0 +1,102 @@
+"""A saved model and new rows enter; their memberships, or their missing columns, leave."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosep.cli.folder import complete_file, write_table
+from cosep.factorization import Factorization
+from cosep.io import NamedMatrix
+from cosep.membership import memberships
+
+
+def run(
+    model: Path, read: Callable[[dict[str, Any]], NamedMatrix], out: Path | None, *, complete: bool, as_json: bool
+) -> None:
+    """Read the model and the new rows, and write what the one says of the others."""
+    record = load(model)
+    data = read(counting(record))
+    write((completed if complete else transformed)(record, data), out, as_json=as_json)
+
+
+def counting(record: Factorization) -> dict[str, Any]:
+    """Return how new texts are counted: as those that the model was fitted to."""
+    text = record.meta.get("text")
+    return {} if text is None else {**text, "vocabulary": tuple(map(str, record.col_names))}
+
+
+def load(path: Path) -> Factorization:
+    """Return a model that ``cosep fit`` wrote, given its file or its folder."""
+    file = path / "model.npz" if path.is_dir() else path
+    if not file.is_file():
+        msg = f"model={str(path)!r} is no model: name a folder that cosep fit wrote, or the model.npz in it."
+        raise ValueError(msg)
+    record = Factorization.load(file)
+    parts = (record.core, record.col_weights, record.selection, record.row_names, record.col_names)
+    if any(part is None for part in parts):
+        msg = f"model={str(path)!r} lacks names, weights or core: write it with cosep fit."
+        raise ValueError(msg)
+    return record
+
+
+def columns_of(data: NamedMatrix, wanted: NDArray[Any], what: str) -> Any:
+    """Return the wanted columns of a matrix, by name, in the order of the model; others are left out."""
+    if np.array_equal(data.col_names, wanted):
+        return data.values
+    places = {str(name): place for place, name in enumerate(data.col_names)}
+    missing = [str(name) for name in wanted if str(name) not in places]
+    if missing:
+        some = ", ".join(map(repr, missing[:3])) + (", ..." if len(missing) > 3 else "")
+        msg = f"input lacks {len(missing)} of {len(wanted)} {what} of the model ({some}); name its columns as there."
+        raise ValueError(msg)
+    return data.values[:, [places[str(name)] for name in wanted]]
+
+
+def transformed(record: Factorization, data: NamedMatrix) -> dict[str, Any]:
+    """Return for each new row its nearest representative, how well it is explained, and the part of each one."""
+    shares, errors = memberships(record, columns_of(data, record.col_names, "columns"))
+    names, known = record.row_names[record.selection.row_indices], shares.any(axis=1)
+    table: dict[str, Any] = {
+        "name": data.row_names.tolist(),
+        "representative": np.where(known, names[shares.argmax(axis=1)], "").tolist(),
+        "membership": np.round(shares.max(axis=1), 4).tolist(),
+        "explained": [None if np.isnan(error) else round(1.0 - error, 4) for error in errors],
+    }
+    for name, part in zip(names, shares.T, strict=True):
+        table[unused(str(name), table)] = np.round(part, 4).tolist()
+    return table
+
+
+def completed(record: Factorization, data: NamedMatrix) -> dict[str, Any]:
+    """Return all columns of new rows from the selected ones."""
+    chosen = columns_of(data, record.col_names[record.selection.col_indices], "selected columns")
+    full = np.asarray(chosen @ record.col_weights)
+    table: dict[str, Any] = {"name": data.row_names.tolist()}
+    for name, values in zip(record.col_names, full.T, strict=True):
+        table[unused(str(name), table)] = values.tolist()
+    return table
+
+
+def unused(name: str, table: dict[str, Any]) -> str:
+    """Return a name that the table does not have yet."""
+    return name if name not in table else unused(f"{name}'", table)
+
+
+def write(table: dict[str, Any], out: Path | None, *, as_json: bool) -> None:
+    """Write a table to a file, or to standard output, as CSV or JSON."""
+    if out is None:
+        if as_json:
+            sys.stdout.write(json.dumps(table, ensure_ascii=False) + "\n")
+        else:
+            write_table(Path("/dev/stdout"), table)
+        return
+    with complete_file(out) as part:
+        if as_json:
+            part.write_text(json.dumps(table, ensure_ascii=False) + "\n", encoding="utf-8")
+        else:
+            write_table(part, table)

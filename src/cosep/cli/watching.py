@@ -1,0 +1,60 @@
+"""What a long computation reports enters; a line for a watching person leaves, and nothing where nobody watches."""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from cosep.factorization import Callback
+from cosep.kernels.compile import is_compiled
+
+# Stages of the library's callbacks, in words. How many rounds some of them take is not known beforehand.
+STAGES = {
+    "read": "reading",
+    "rank": "trying ranks",
+    "preselect": "looking for candidates",
+    "topics": "looking for topics",
+    "select": "choosing rows and columns",
+    "mix": "fitting the factors",
+    "label": "sorting into clusters",
+    "explain": "explaining the choice",
+    "stability": "choosing again from parts of the data",
+    "write": "writing",
+    "compare": "comparing",
+}
+OPEN_ENDED = {"read", "topics", "select", "mix", "label", "write"}
+
+
+@contextmanager
+def watching(console: Console, *, quiet: bool = False) -> Iterator[Callback | None]:
+    """Give a callback that moves a bar while a person is watching, None otherwise."""
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    if not is_compiled():
+        console.print("compiling numerical kernels, first run only")
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bars:
+        task, shown = bars.add_task("starting", total=None), ""
+
+        def callback(stage: str, step: int, most_steps: int, error: float) -> None:
+            nonlocal shown
+            if stage not in STAGES:  # steps within a round of choosing, which tells more
+                return
+            if stage != shown:
+                bars.reset(task, total=None if stage in OPEN_ENDED else most_steps)
+                shown = stage
+            rounds = f": round {step}" if stage in OPEN_ENDED and most_steps > 1 else ""
+            known = "" if math.isnan(error) else f", error {error:.3f}"
+            bars.update(task, completed=step, description=f"{STAGES[stage]}{rounds}{known}")
+
+        yield callback
