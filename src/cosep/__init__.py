@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cosep import datasets, metrics, theory
+    from cosep import datasets, io, metrics, theory
     from cosep.datasets.synthetic import make_coseparable
     from cosep.estimators import (
         CUR,
@@ -75,7 +75,7 @@ _HOMES = {
     "spa": "cosep.select.spa",
     "xray": "cosep.select.xray",
 }
-_MODULES = ("datasets", "metrics", "theory")
+_MODULES = ("datasets", "io", "metrics", "theory")
 
 __all__ = [
     "CUR",
@@ -104,6 +104,7 @@ __all__ = [
     "gsfgm",
     "gspa",
     "index_accuracy",
+    "io",
     "make_coseparable",
     "metrics",
     "mix",

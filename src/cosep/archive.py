@@ -4,7 +4,7 @@ import os
 import zipfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,29 +23,56 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def read_arrays(path: Path, known: Collection[str]) -> dict[str, NDArray[Any]]:
-    """Read the arrays of a file that holds none but known ones, trusting no size that the file does not hold."""
-    arrays: dict[str, NDArray[Any]] = {}
+class ArrayHeader(NamedTuple):
+    """What an array announces before it is read."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def n_bytes(self) -> int:
+        """What it takes in memory."""
+        return int(np.prod(self.shape, dtype=object)) * self.dtype.itemsize
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether it holds real numbers."""
+        return self.dtype.kind in "fiub"
+
+
+def array_headers(path: Path, known: Collection[str] | None = None) -> dict[str, ArrayHeader]:
+    """Tell what arrays a file announces; refuse sizes that it does not hold, and others than the known ones."""
+    headers: dict[str, ArrayHeader] = {}
     with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-        for info in members:
+        for info in archive.infolist():
             name = info.filename.removesuffix(".npy")
-            if name not in known or name in arrays or not info.filename.endswith(".npy"):
+            if name in headers or not info.filename.endswith(".npy") or (known is not None and name not in known):
                 msg = f"unexpected entry {info.filename!r}"
                 raise ValueError(msg)
-            _check_member(archive, info)
-            with archive.open(info) as member:
-                arrays[name] = np.lib.format.read_array(member, allow_pickle=False)
-    return arrays
+            headers[name] = _header(archive, info)
+    return headers
 
 
-def _check_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
-    """Refuse objects, and an array that announces another size than its entry has."""
+def read_arrays(path: Path, names: Collection[str]) -> dict[str, NDArray[Any]]:
+    """Read arrays that `array_headers` has found in order."""
+    with zipfile.ZipFile(path) as archive:
+        return {name: _read_member(archive, f"{name}.npy") for name in names}
+
+
+def _read_member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    with archive.open(name) as member:
+        return np.lib.format.read_array(member, allow_pickle=False)
+
+
+def _header(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> ArrayHeader:
+    """Return what an array announces; refuse objects, and another size than its entry has."""
     with archive.open(info) as member:
         version = np.lib.format.read_magic(member)
         readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
         shape, _, dtype = readers[version](member)
-        size = member.tell() + int(np.prod(shape, dtype=object)) * dtype.itemsize
+        header = ArrayHeader(shape, dtype)
+        size = member.tell() + header.n_bytes
     if dtype.hasobject or size != info.file_size:
         msg = f"{info.filename} does not hold the array that it announces"
         raise ValueError(msg)
+    return header

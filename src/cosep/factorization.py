@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from cosep.archive import read_arrays, write_arrays
+from cosep.archive import array_headers, read_arrays, write_arrays
 from cosep.matrix.checks import as_matrix, check_indices
 from cosep.matrix.local import Array, Indices, LocalMatrix
 
@@ -340,7 +340,7 @@ class Factorization:
         """
         path = _checked_path(path)
         try:
-            return _unflatten(read_arrays(path, _STORED))
+            return _unflatten(read_arrays(path, array_headers(path, _STORED)))
         except FileNotFoundError:
             raise
         except Exception as error:

@@ -1,0 +1,61 @@
+"""Blocks of rows enter one by one; a matrix leaves, dense or sparse, whichever is smaller."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+# A nonzero of a sparse matrix takes 12 bytes, an entry of a dense one 8: below this share sparse is half the size.
+SPARSE_SHARE = 1 / 3
+# Dense float64 matrices beyond this many bytes become float32 where that loses nothing.
+LARGE = 1 << 30
+SMALL_TYPES = (np.uint8, np.uint16, np.float32)
+
+
+class Blocks:
+    """A matrix that grows by rows, each block stored in the smallest type that holds it exactly."""
+
+    def __init__(self, n_cols: int) -> None:
+        self.n_cols = n_cols
+        self.n_rows = 0
+        self.nonzeros = 0
+        self.parts: list[Any] = []
+
+    def append(self, block: NDArray[np.float64]) -> None:
+        """Add rows; the block itself is not kept."""
+        count = int(np.count_nonzero(block))
+        self.n_rows += len(block)
+        self.nonzeros += count
+        if count < SPARSE_SHARE * block.size:
+            part = scipy.sparse.csr_array(block)
+            part.data = part.data.astype(_smallest(part.data))
+            self.parts.append(part)
+        else:
+            self.parts.append(block.astype(_smallest(block)))
+
+    def matrix(self) -> Any:
+        """Return all rows: a csr_array or ndarray. The blocks are given up meanwhile, to need no room for both."""
+        if self.nonzeros < SPARSE_SHARE * self.n_rows * self.n_cols:
+            parts = [scipy.sparse.csr_array(part, dtype=np.float64) for part in self.parts]
+            self.parts = []
+            return scipy.sparse.vstack(parts, format="csr") if parts else np.zeros((0, self.n_cols))
+        narrow = all(part.dtype != np.float64 for part in self.parts)
+        large = 8 * self.n_rows * self.n_cols > LARGE
+        whole = np.empty((self.n_rows, self.n_cols), dtype=np.float32 if narrow and large else np.float64)
+        end = self.n_rows
+        while self.parts:
+            part = self.parts.pop()
+            start = end - part.shape[0]
+            whole[start:end] = part.toarray() if scipy.sparse.issparse(part) else part
+            end = start
+        return whole
+
+
+def _smallest(entries: Any) -> Any:
+    """Return the smallest type that holds the entries exactly, of those that float32 holds exactly, or float64."""
+    for kind in SMALL_TYPES:
+        with np.errstate(invalid="ignore", over="ignore"):
+            if np.array_equal(entries.astype(kind), entries):
+                return kind
+    return np.float64

@@ -1,0 +1,146 @@
+"""Texts enter, how often each word occurs in each of them leaves."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+STOP_WORDS = ("english",)
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """How texts become counts of words.
+
+    Words are runs of at least two letters, digits or underscores, as scikit-learn's CountVectorizer finds them.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column of a table, or the field of a JSON line, that holds the text. A table is a matrix of numbers without
+        it; of JSON lines it is "text" by default. Folders and plain text have no columns.
+    stop_words : "english" or None, default "english"
+        Words to leave out: scikit-learn's list of English ones, or none.
+    min_df : int or float, default 2
+        The fewest texts that a word must occur in, as a number or, if a float, as a share of the texts.
+    top_words : int, optional
+        Keep so many of the most frequent words, by their total count; of equally frequent ones the alphabet decides.
+    lowercase : bool, default True
+        Whether to ignore case.
+    vocabulary : tuple of str, optional
+        Count these words and no others, in this order: the column names of a matrix that new texts are to be compared
+        with. Then `min_df` and `top_words` do not matter.
+
+    Examples
+    --------
+    >>> from cosep.io import TextOptions, vectorise
+    >>> counts, words = vectorise(["Red fish, blue fish.", "One fish."], TextOptions(min_df=1, top_words=2))
+    >>> words.tolist(), counts.toarray().tolist()
+    (['blue', 'fish'], [[1.0, 2.0], [0.0, 1.0]])
+    """
+
+    column: str | None = None
+    stop_words: str | None = "english"
+    min_df: float = 2
+    top_words: int | None = None
+    lowercase: bool = True
+    vocabulary: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        from cosep.matrix.checks import (  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
+            check_choice,
+            check_number,
+            check_positive,
+            check_switch,
+        )
+
+        if self.column is not None and not isinstance(self.column, str):
+            msg = f"column={self.column!r} must be the name of a column, or None."
+            raise ValueError(msg)
+        if self.stop_words is not None:
+            check_choice(self.stop_words, "stop_words", STOP_WORDS)
+        if isinstance(self.min_df, float):
+            check_number(self.min_df, "min_df", 0.0, 1.0)
+        else:
+            check_positive(self.min_df, "min_df")
+        if self.top_words is not None:
+            check_positive(self.top_words, "top_words")
+        check_switch(self.lowercase, "lowercase")
+        if self.vocabulary is not None:
+            words = [str(word) for word in self.vocabulary]
+            if not words or len(set(words)) < len(words):
+                msg = f"vocabulary must hold distinct words, at least one, got {len(words)} with repeats or none."
+                raise ValueError(msg)
+            object.__setattr__(self, "vocabulary", tuple(words))
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return what JSON can hold, without the vocabulary: that is the column names of the counts."""
+        settings = asdict(replace(self, vocabulary=None))
+        del settings["vocabulary"]
+        return settings
+
+    @classmethod
+    def from_mapping(cls, settings: Mapping[str, Any], vocabulary: Iterable[str] | None = None) -> "TextOptions":
+        """Return the options that `to_mapping` took apart, with the words to count."""
+        known = {field.name for field in fields(cls)} - {"vocabulary"}
+        if not isinstance(settings, Mapping) or not set(settings) <= known:
+            msg = f"settings={settings!r} must be a mapping with no keys but {', '.join(sorted(known))}."
+            raise ValueError(msg)
+        return cls(**settings, vocabulary=None if vocabulary is None else tuple(vocabulary))
+
+
+def vectorise(texts: Iterable[str], options: TextOptions | None = None) -> tuple[Any, NDArray[np.str_]]:
+    """Count words.
+
+    Parameters
+    ----------
+    texts : iterable of str
+    options : TextOptions, optional
+        With a `vocabulary`, its words are the columns.
+
+    Returns
+    -------
+    counts : csr_array of float64, of shape (n_texts, n_words)
+    words : ndarray of str
+        In alphabetical order, or that of the vocabulary.
+
+    Raises
+    ------
+    ValueError
+        If no word is left.
+    """
+    from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 - slow to load, needed by texts only
+
+    options = options or TextOptions()
+    texts = list(texts)
+    vocabulary = options.vocabulary
+    few = vocabulary is None and not isinstance(options.min_df, float) and options.min_df > len(texts)
+    counter = CountVectorizer(
+        stop_words=options.stop_words if vocabulary is None else None,
+        min_df=options.min_df if vocabulary is None and not few else 1,
+        lowercase=options.lowercase,
+        vocabulary=vocabulary,
+        dtype=np.float64,
+    )
+    try:
+        counts = scipy.sparse.csr_array(counter.fit_transform(texts))
+    except ValueError as error:
+        counts = None
+        if "no terms remain" not in str(error).lower() and "empty vocabulary" not in str(error).lower():
+            raise
+    if counts is None or few:
+        msg = (
+            f"no word of the {len(texts)} texts is left with min_df={options.min_df!r} and "
+            f"stop_words={options.stop_words!r}; lower min_df, keep stop words, or pass longer texts."
+        )
+        raise ValueError(msg)
+    words = np.asarray(counter.get_feature_names_out(), dtype=np.str_)
+    if vocabulary is None and options.top_words is not None and options.top_words < len(words):
+        # The words are in alphabetical order already, which a stable sort keeps among equal counts.
+        frequent = np.sort(np.argsort(-np.asarray(counts.sum(axis=0)), kind="stable")[: options.top_words])
+        counts, words = counts[:, frequent], words[frequent]
+    counts.sort_indices()
+    return counts, words

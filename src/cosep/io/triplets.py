@@ -1,0 +1,42 @@
+"""Row name, column name and value of the nonzero entries enter, in pieces; a sparse matrix with names leaves."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from cosep.io.extras import optional
+
+
+class Triplets:
+    """A sparse matrix that grows by entries; names come in the order in which they are first seen."""
+
+    def __init__(self) -> None:
+        self.rows, self.cols = _Numbering(), _Numbering()
+        self.values: list[Any] = []
+
+    def append(self, rows: Any, cols: Any, values: Any) -> None:
+        """Add entries: two arrays of names, one of numbers."""
+        self.rows.append(rows)
+        self.cols.append(cols)
+        self.values.append(np.asarray(values, dtype=np.float64))
+
+    def matrix(self) -> tuple[Any, list[str], list[str]]:
+        """Return the matrix and its names; entries that are given more than once are added up."""
+        places = (np.concatenate(self.rows.parts), np.concatenate(self.cols.parts))
+        shape = len(self.rows.numbers), len(self.cols.numbers)
+        matrix = scipy.sparse.csr_array((np.concatenate(self.values), places), shape=shape)
+        return matrix, list(self.rows.numbers), list(self.cols.numbers)
+
+
+class _Numbering:
+    """Names and their numbers."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self.parts: list[Any] = []
+
+    def append(self, names: Any) -> None:
+        codes, distinct = optional("pandas", "reading tables", "cli").factorize(np.asarray(names, dtype=object))
+        known = [self.numbers.setdefault(name, len(self.numbers)) for name in distinct]
+        self.parts.append(np.asarray(known, dtype=np.int32)[codes])
