@@ -56,6 +56,7 @@ ORDER = [
     "select/faithful",
     "select/cur",
     "select/__init__",
+    "explanation",
     "theory/cone",
     "theory/separability",
     "theory/rays",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         SeparableNMF,
         TriSymmetricNMF,
     )
+    from cosep.explanation import Explanation, explain
     from cosep.factorization import Factorization, Scaling, Selection, SelectionWarning
     from cosep.generalized import mix_generalized
     from cosep.metrics import clustering_accuracy, index_accuracy, relative_approximation
@@ -44,6 +45,7 @@ _HOMES = {
     "BiorthogonalNMF": "cosep.estimators",
     "CUR": "cosep.estimators",
     "CoSeparableNMF": "cosep.estimators",
+    "Explanation": "cosep.explanation",
     "Factorization": "cosep.factorization",
     "GeneralizedSeparableNMF": "cosep.estimators",
     "HALSNMF": "cosep.estimators",
@@ -59,6 +61,7 @@ _HOMES = {
     "clustering_accuracy": "cosep.metrics",
     "cosfgm": "cosep.select.cosfgm",
     "cur": "cosep.select.cur",
+    "explain": "cosep.explanation",
     "faithful": "cosep.select.faithful",
     "fgm": "cosep.select.fgm",
     "greedy": "cosep.select.greedy",
@@ -82,6 +85,7 @@ __all__ = [
     "HALSNMF",
     "BiorthogonalNMF",
     "CoSeparableNMF",
+    "Explanation",
     "Factorization",
     "GeneralizedSeparableNMF",
     "MinVolNMF",
@@ -98,6 +102,7 @@ __all__ = [
     "cosfgm",
     "cur",
     "datasets",
+    "explain",
     "faithful",
     "fgm",
     "greedy",

@@ -1,0 +1,218 @@
+"""A factorization and its matrix enter; what each selected row and column is worth, and each row's error, leave.
+
+Notation
+--------
+M : data; A = M(:,K) the selected columns; V the best weights, M ~ A V'; B = M'A
+W : directions, weights that a column outside may get in all others; R = M - A V' without the k-th column
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosep.factorization import CANCELLATION, Callback, Factorization
+from cosep.matrix.checks import as_matrix, check_callback, check_nonzero
+from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.mixing import factor_labels, half_squared_error, nonnegative
+from cosep.select.turns import SAME, several_largest
+
+Table = dict[str, NDArray[Any]]
+
+# Columns outside the selection whose gain is found, in each place; and those of them whose weights are solved for.
+RIVALS, FINALISTS = 32, 4
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Why the selected rows and columns: what each of them explains, what is lost without it, who comes next.
+
+    Parameters
+    ----------
+    rows, cols : dict of ndarray
+        One entry for each selected row (column), in the order of the selection; ``pandas.DataFrame(rows)`` shows it.
+        Empty for a side of which nothing was selected.
+
+        index, name
+            Position and name; "row 17" or "column 17" where there are no names.
+        share
+            The part of ``||X||^2`` that it explains, ``<X, u_k x_k> / ||X||^2`` with u_k its faithful weights. Shares
+            are at least 0 and add up to ``1 - (1 - fidelity)^2``.
+        loss
+            By so much the fidelity falls if it is left out and the weights are solved for anew.
+        runner_up, runner_up_name, runner_up_loss
+            The row outside the selection that is the best found in its place, and by how much the fidelity falls with
+            it: at most ``loss``, and negative if it would be better. Where none helps: -1, "" and ``loss``.
+        size
+            How many rows have their largest part in it, by the faithful weights.
+    row_errors, col_errors : ndarray
+        ``||x_i - reconstruction_i|| / ||x_i||`` by the refitted factors; nan for an all-zero row.
+    """
+
+    rows: Table
+    cols: Table
+    row_errors: Array
+    col_errors: Array
+
+
+def explain(factorization: Factorization, X: Any, *, callback: Callback | None = None) -> Explanation:
+    """Say of each selected row k what ``min ||X - U X(rows,:)||`` over ``U >= 0`` owes to it; of columns likewise.
+
+    The fidelity of the rows is ``1 - min ||X - U X(rows,:)|| / ||X||``. What is lost without a row is exact: weights
+    are solved for anew where it had any. So is the fidelity with its runner-up, but not that no other row would be
+    better: every row outside is judged by how far it lowers the error with weights proportional to those of one of the
+    selected rows, or in itself alone, the others as they are; the 32 best of these by the best weights of their own,
+    the others as they are; and the four best of these exactly.
+
+    Parameters
+    ----------
+    factorization : Factorization
+        With a selection: of `mix`, or ``factorization_`` of `CoSeparableNMF`. Its names are used if it has any.
+    X : array-like or sparse of shape (m, n)
+        The matrix that the rows and columns were selected from.
+    callback : callable, optional
+        Called as ``callback("explain", step, number of selected rows and columns, nan)`` after each of them.
+
+    Returns
+    -------
+    Explanation
+
+    Notes
+    -----
+    O(nnz) for each row outside that comes to the second round, 32 for each selected one, and at most five solutions of
+    m problems in r unknowns. Deterministic; transposing X swaps rows and columns.
+
+    Examples
+    --------
+    >>> from cosep import CoSeparableNMF, explain, make_coseparable
+    >>> X, _ = make_coseparable(60, 40, 4, 4, noise=0.1, random_state=0)
+    >>> model = CoSeparableNMF(n_rows=4, n_cols=4).fit(X)
+    >>> why = explain(model.factorization_, X)
+    >>> bool(np.isclose(why.rows["share"].sum(), 1 - (1 - model.row_fidelity_) ** 2))
+    True
+    >>> bool((why.rows["loss"] >= why.rows["runner_up_loss"]).all())
+    True
+    """
+    if not isinstance(factorization, Factorization) or factorization.selection is None:
+        msg = f"factorization={factorization!r} must be a Factorization with a selection; make one with cosep.mix."
+        raise ValueError(msg)
+    M = as_matrix(X)
+    check_callback(callback)
+    row_errors = factorization.row_errors(M)
+    check_nonzero(M)
+    selection, steps = factorization.selection, count(1)
+    sizes = [0 if side is None else len(side) for side in (selection.row_indices, selection.col_indices)]
+
+    def tick() -> None:
+        if callback is not None:
+            callback("explain", next(steps), sum(sizes), np.nan)
+
+    # What is said is the same for a multiple of X.
+    data = LocalMatrix(M.values)
+    return Explanation(
+        _table(data.T, selection.row_indices, factorization.row_names, "row", tick),
+        _table(data, selection.col_indices, factorization.col_names, "column", tick),
+        row_errors,
+        factorization.T.row_errors(M.T),
+    )
+
+
+class Side(NamedTuple):
+    """Columns A, their products B = M'A with all columns, and weights V of all columns."""
+
+    A: Array
+    B: Array
+    V: Array
+
+
+def _table(
+    M: LocalMatrix, chosen: Indices | None, names: NDArray[Any] | None, word: str, tick: Callable[[], None]
+) -> Table:
+    """Return what is said of each chosen column."""
+    chosen = np.zeros(0, np.intp) if chosen is None else chosen
+    A, r = M.take(cols=chosen), len(chosen)
+    B = M.cross(A)
+    side = Side(A, B, nonnegative(A, B, np.zeros_like(B), exact=True))
+    judge = _judge(M, chosen, side.V)
+    losses, runners_up, runner_up_losses = np.zeros(r), np.full(r, -1), np.zeros(r)
+    for k in range(r):
+        rest = _replaced(side, k, np.zeros(len(A)), np.zeros(len(B)), np.zeros(len(B)))
+        error = _error(M, rest)
+        losses[k] = max(error - _error(M, side), 0.0)
+        runners_up[k], error = _runner_up(M, chosen, rest, k, judge(rest))
+        runner_up_losses[k] = min(error - _error(M, side), losses[k])
+        tick()
+    labels = factor_labels(side.V, np.linalg.norm(A, axis=0))
+    return {
+        "index": chosen,
+        "name": _named(chosen, names, word),
+        "share": np.einsum("ij,ij->j", B, side.V) / M.squared_norm(),
+        "loss": losses,
+        "runner_up": runners_up,
+        "runner_up_name": _named(runners_up, names, word),
+        "runner_up_loss": runner_up_losses,
+        "size": np.bincount(labels[labels >= 0], minlength=r),
+    }
+
+
+def _error(M: LocalMatrix, side: Side) -> float:
+    """``||M - A V'|| / ||M||``, without cancellation where it is small."""
+    squared = 2.0 * half_squared_error(M.squared_norm(), *side)
+    return (
+        float(np.sqrt(squared)) if squared > CANCELLATION else Factorization(side.A, None, side.V.T).relative_error(M)
+    )
+
+
+def _replaced(side: Side, k: int, a: Array, b: Array, near: Array) -> Side:
+    """Put the column ``a`` in the k-th place, ``b = M'a``, its weights near these; solve where weights can change."""
+    changed = np.flatnonzero((side.V[:, k] > 0) | (near > 0))
+    A, B, V = (part.copy() for part in side)
+    A[:, k], B[:, k], V[:, k] = a, b, near
+    V[changed] = nonnegative(A, B[changed], V[changed], exact=True)
+    return Side(A, B, V)
+
+
+def _judge(M: LocalMatrix, chosen: Indices, V: Array) -> Callable[[Side], Array]:
+    """Return a function that bounds from below what each column outside takes off the squared error of a side.
+
+    With weights ``t w``, t the best, column j takes off ``max(m_j' R w, 0)^2 / (||m_j||^2 ||w||^2)``; the directions w
+    are the weights of the chosen columns, equal weights for all columns, and a weight for column j alone.
+    """
+    W = np.column_stack([V, np.ones(len(V))])
+    M_M_W, squares, norms = M.cross(M.dot(W)), np.einsum("ij,ij->j", W, W), M.squared_norms()
+    squares[squares == 0] = 1.0
+
+    def bounds(side: Side) -> Array:
+        likeness = np.maximum(M_M_W - side.B @ (side.V.T @ W), 0.0) / np.sqrt(squares)
+        own = np.maximum(norms - np.einsum("ij,ij->i", side.B, side.V), 0.0)
+        bounds = np.maximum(likeness.max(axis=1), own) ** 2 / np.where(norms > 0, norms, np.inf)
+        bounds[chosen] = 0.0
+        return np.asarray(bounds)
+
+    return bounds
+
+
+def _runner_up(M: LocalMatrix, chosen: Indices, rest: Side, k: int, bounds: Array) -> tuple[int, float]:
+    """Return the column outside that explains most in the k-th place, and the error with it; -1 if none helps."""
+    best, least = -1, _error(M, rest)
+    rivals = several_largest(bounds, RIVALS)
+    if least <= SAME or not rivals.size:
+        return best, least
+    M_D = M.gram(rivals)
+    # The best weights of each rival, with the others as they are, times its squared norm.
+    P = np.maximum(M_D - rest.V @ M_D[chosen], 0.0)
+    norms = M.squared_norms()[rivals]
+    for i in several_largest(np.einsum("ij,ij->j", P, P) / norms, FINALISTS):
+        error = _error(M, _replaced(rest, k, M.take(cols=rivals[[i]])[:, 0], M_D[:, i], P[:, i] / norms[i]))
+        if error < least - SAME or (error < least + SAME and rivals[i] < best):
+            best, least = int(rivals[i]), min(error, least)
+    return best, least
+
+
+def _named(indices: Indices, names: NDArray[Any] | None, word: str) -> NDArray[np.str_]:
+    return np.array(
+        ["" if j < 0 else f"{word} {j}" if names is None else str(names[j]) for j in indices], dtype=np.str_
+    )
