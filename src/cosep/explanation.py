@@ -22,8 +22,9 @@ from cosep.select.turns import SAME, several_largest
 
 Table = dict[str, NDArray[Any]]
 
-# Columns outside the selection whose gain is found, in each place; and those of them whose weights are solved for.
-RIVALS, FINALISTS = 32, 4
+# Of the columns outside, so many have their gain found in each place, and so many of these their weights solved for;
+# more, where the problems to be solved, one for each column and finalist, are no more than this.
+RIVALS, FINALISTS, CHEAP = 32, 8, 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +63,10 @@ def explain(factorization: Factorization, X: Any, *, callback: Callback | None =
     """Say of each selected row k what ``min ||X - U X(rows,:)||`` over ``U >= 0`` owes to it; of columns likewise.
 
     The fidelity of the rows is ``1 - min ||X - U X(rows,:)|| / ||X||``. What is lost without a row is exact: weights
-    are solved for anew where it had any. So is the fidelity with its runner-up, but not that no other row would be
-    better: every row outside is judged by how far it lowers the error with weights proportional to those of one of the
-    selected rows, or in itself alone, the others as they are; the 32 best of these by the best weights of their own,
-    the others as they are; and the four best of these exactly.
+    are solved for anew where it had any. The fidelity with its runner-up is exact too, and of at most 128 rows so is
+    the choice of the runner-up. Of more, every row outside is judged by how far it lowers the error with weights
+    proportional to those of a selected row, or equal, or in itself alone; the 32 best of these by the best weights of
+    their own, the others as they are; and the eight best of these exactly. Another row may then be a little better.
 
     Parameters
     ----------
@@ -82,11 +83,12 @@ def explain(factorization: Factorization, X: Any, *, callback: Callback | None =
 
     Notes
     -----
-    O(nnz) for each row outside that comes to the second round, 32 for each selected one, and at most five solutions of
-    m problems in r unknowns. Deterministic; transposing X swaps rows and columns.
+    For each selected row, at most nine times m small nonnegative least-squares problems and the products of X with 32
+    of its rows; no dense array of the size of X. Deterministic; transposing X swaps rows and columns.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from cosep import CoSeparableNMF, explain, make_coseparable
     >>> X, _ = make_coseparable(60, 40, 4, 4, noise=0.1, random_state=0)
     >>> model = CoSeparableNMF(n_rows=4, n_cols=4).fit(X)
@@ -127,6 +129,31 @@ class Side(NamedTuple):
     B: Array
     V: Array
 
+    def error(self, M: LocalMatrix) -> float:
+        """``||M - A V'|| / ||M||``, without cancellation where it is small."""
+        squared = 2.0 * half_squared_error(M.squared_norm(), *self)
+        if squared > CANCELLATION:
+            return float(np.sqrt(squared))
+        return Factorization(self.A, None, self.V.T).relative_error(M)
+
+    def squared_errors(self) -> Array:
+        """``||m_l - A v_l||^2 - ||m_l||^2`` for each column l of M."""
+        return np.asarray(np.einsum("ij,ij->i", self.V @ (self.A.T @ self.A) - 2.0 * self.B, self.V))
+
+    def replaced(self, k: int, a: Array, b: Array, near: Array) -> "Side":
+        """Put column ``a`` in the k-th place, ``b = M'a``, with weights near these; solve where weights can change."""
+        changed = np.flatnonzero((self.V[:, k] > 0) | (near > 0))
+        A, B, V = (part.copy() for part in self)
+        A[:, k], B[:, k], V[:, k] = a, b, near
+        V[changed] = nonnegative(A, B[changed], V[changed], exact=True)
+        return Side(A, B, V)
+
+    def without(self, k: int) -> tuple["Side", "Side"]:
+        """Leave the k-th column out: with the best weights of the others, and with their weights as they are."""
+        nothing = np.zeros(len(self.V))
+        rest = self.replaced(k, np.zeros(len(self.A)), nothing, nothing)
+        return rest, rest._replace(V=np.where(np.arange(len(rest.A.T)) == k, 0.0, self.V))
+
 
 def _table(
     M: LocalMatrix, chosen: Indices | None, names: NDArray[Any] | None, word: str, tick: Callable[[], None]
@@ -136,16 +163,15 @@ def _table(
     A, r = M.take(cols=chosen), len(chosen)
     B = M.cross(A)
     side = Side(A, B, nonnegative(A, B, np.zeros_like(B), exact=True))
-    judge = _judge(M, chosen, side.V)
-    losses, runners_up, runner_up_losses = np.zeros(r), np.full(r, -1), np.zeros(r)
+    rivals_of = _scout(M, chosen, side.V)
+    errors, runners_up, runner_up_errors = np.zeros(r), np.full(r, -1), np.zeros(r)
     for k in range(r):
-        rest = _replaced(side, k, np.zeros(len(A)), np.zeros(len(B)), np.zeros(len(B)))
-        error = _error(M, rest)
-        losses[k] = max(error - _error(M, side), 0.0)
-        runners_up[k], error = _runner_up(M, chosen, rest, k, judge(rest))
-        runner_up_losses[k] = min(error - _error(M, side), losses[k])
+        starts = side.without(k)
+        errors[k] = starts[0].error(M)
+        runners_up[k], runner_up_errors[k] = _runner_up(M, chosen, starts, k, rivals_of(starts))
         tick()
-    labels = factor_labels(side.V, np.linalg.norm(A, axis=0))
+    error, labels = side.error(M), factor_labels(side.V, np.linalg.norm(A, axis=0))
+    losses = np.maximum(errors - error, 0.0)
     return {
         "index": chosen,
         "name": _named(chosen, names, word),
@@ -153,66 +179,57 @@ def _table(
         "loss": losses,
         "runner_up": runners_up,
         "runner_up_name": _named(runners_up, names, word),
-        "runner_up_loss": runner_up_losses,
+        "runner_up_loss": np.where(runners_up < 0, losses, np.minimum(runner_up_errors - error, losses)),
         "size": np.bincount(labels[labels >= 0], minlength=r),
     }
 
 
-def _error(M: LocalMatrix, side: Side) -> float:
-    """``||M - A V'|| / ||M||``, without cancellation where it is small."""
-    squared = 2.0 * half_squared_error(M.squared_norm(), *side)
-    return (
-        float(np.sqrt(squared)) if squared > CANCELLATION else Factorization(side.A, None, side.V.T).relative_error(M)
-    )
+def _scout(M: LocalMatrix, chosen: Indices, V: Array) -> Callable[[tuple[Side, Side]], Indices]:
+    """Return a function that finds the columns outside that can lower the error of one side or the other most.
 
-
-def _replaced(side: Side, k: int, a: Array, b: Array, near: Array) -> Side:
-    """Put the column ``a`` in the k-th place, ``b = M'a``, its weights near these; solve where weights can change."""
-    changed = np.flatnonzero((side.V[:, k] > 0) | (near > 0))
-    A, B, V = (part.copy() for part in side)
-    A[:, k], B[:, k], V[:, k] = a, b, near
-    V[changed] = nonnegative(A, B[changed], V[changed], exact=True)
-    return Side(A, B, V)
-
-
-def _judge(M: LocalMatrix, chosen: Indices, V: Array) -> Callable[[Side], Array]:
-    """Return a function that bounds from below what each column outside takes off the squared error of a side.
-
-    With weights ``t w``, t the best, column j takes off ``max(m_j' R w, 0)^2 / (||m_j||^2 ||w||^2)``; the directions w
-    are the weights of the chosen columns, equal weights for all columns, and a weight for column j alone.
+    With weights ``t w``, t the best, column j takes off ``max(m_j' R w, 0)^2 / (||m_j||^2 ||w||^2)`` at the least; the
+    directions w are the weights of the chosen columns, equal weights for all columns, and a weight for j alone.
     """
     W = np.column_stack([V, np.ones(len(V))])
     M_M_W, squares, norms = M.cross(M.dot(W)), np.einsum("ij,ij->j", W, W), M.squared_norms()
     squares[squares == 0] = 1.0
+    norms[norms == 0] = np.inf
 
-    def bounds(side: Side) -> Array:
+    def gains(side: Side) -> Array:
         likeness = np.maximum(M_M_W - side.B @ (side.V.T @ W), 0.0) / np.sqrt(squares)
-        own = np.maximum(norms - np.einsum("ij,ij->i", side.B, side.V), 0.0)
-        bounds = np.maximum(likeness.max(axis=1), own) ** 2 / np.where(norms > 0, norms, np.inf)
-        bounds[chosen] = 0.0
-        return np.asarray(bounds)
+        own = np.where(norms < np.inf, norms - np.einsum("ij,ij->i", side.B, side.V), 0.0)
+        return np.asarray(np.maximum(likeness.max(axis=1), own) ** 2 / norms)
 
-    return bounds
+    def rivals(starts: tuple[Side, Side]) -> Indices:
+        rest, dropped = starts
+        rise = float((dropped.squared_errors() - rest.squared_errors()).sum())
+        best = np.maximum(gains(rest), gains(dropped) - rise)
+        best[chosen] = 0.0
+        return several_largest(best, max(RIVALS, CHEAP // len(norms)))
+
+    return rivals
 
 
-def _runner_up(M: LocalMatrix, chosen: Indices, rest: Side, k: int, bounds: Array) -> tuple[int, float]:
-    """Return the column outside that explains most in the k-th place, and the error with it; -1 if none helps."""
-    best, least = -1, _error(M, rest)
-    rivals = several_largest(bounds, RIVALS)
+def _runner_up(
+    M: LocalMatrix, chosen: Indices, starts: tuple[Side, Side], k: int, rivals: Indices
+) -> tuple[int, float]:
+    """Return the rival that explains most in the k-th place, and the error with it; -1 if none helps."""
+    rest, dropped = starts
+    best, least = -1, rest.error(M)
     if least <= SAME or not rivals.size:
         return best, least
-    M_D = M.gram(rivals)
-    # The best weights of each rival, with the others as they are, times its squared norm.
-    P = np.maximum(M_D - rest.V @ M_D[chosen], 0.0)
-    norms = M.squared_norms()[rivals]
-    for i in several_largest(np.einsum("ij,ij->j", P, P) / norms, FINALISTS):
-        error = _error(M, _replaced(rest, k, M.take(cols=rivals[[i]])[:, 0], M_D[:, i], P[:, i] / norms[i]))
+    M_D, norms = M.gram(rivals), M.squared_norms()[rivals]
+    # The best weight of each rival in each column, with the others as they are, and what that takes off the error.
+    P, Q = (np.maximum(M_D - side.V @ M_D[chosen], 0.0) for side in starts)
+    rise = dropped.squared_errors() - rest.squared_errors()
+    gains = np.maximum(P**2 / norms, Q**2 / norms - rise[:, None]).sum(axis=0)
+    for i in several_largest(gains, max(FINALISTS, CHEAP // len(M_D))):
+        error = rest.replaced(k, M.take(cols=rivals[[i]])[:, 0], M_D[:, i], P[:, i] / norms[i]).error(M)
         if error < least - SAME or (error < least + SAME and rivals[i] < best):
             best, least = int(rivals[i]), min(error, least)
     return best, least
 
 
 def _named(indices: Indices, names: NDArray[Any] | None, word: str) -> NDArray[np.str_]:
-    return np.array(
-        ["" if j < 0 else f"{word} {j}" if names is None else str(names[j]) for j in indices], dtype=np.str_
-    )
+    named = ["" if j < 0 else f"{word} {j}" if names is None else str(names[j]) for j in indices]
+    return np.array(named, dtype=np.str_)
