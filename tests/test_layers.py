@@ -76,6 +76,8 @@ ORDER = [
     "estimators/generalized",
     "estimators/cur",
     "estimators/__init__",
+    "resampling",
+    "annotation",
     "datasets/synthetic",
     "datasets/docstrings",
     "datasets/home",

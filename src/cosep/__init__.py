@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cosep import datasets, metrics, theory
+    from cosep.annotation import annotate
     from cosep.datasets.synthetic import make_coseparable
     from cosep.estimators import (
         CUR,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from cosep.metrics import clustering_accuracy, index_accuracy, relative_approximation
     from cosep.mixing import mix
     from cosep.preselection import Preselection, preselect
+    from cosep.resampling import Stability, stability
     from cosep.select.both_sides import both_sides
     from cosep.select.cosfgm import cosfgm
     from cosep.select.cur import cur
@@ -56,7 +58,9 @@ _HOMES = {
     "Selection": "cosep.factorization",
     "SelectionWarning": "cosep.factorization",
     "SeparableNMF": "cosep.estimators",
+    "Stability": "cosep.resampling",
     "TriSymmetricNMF": "cosep.estimators",
+    "annotate": "cosep.annotation",
     "both_sides": "cosep.select.both_sides",
     "clustering_accuracy": "cosep.metrics",
     "cosfgm": "cosep.select.cosfgm",
@@ -76,6 +80,7 @@ _HOMES = {
     "relative_approximation": "cosep.metrics",
     "snpa": "cosep.select.snpa",
     "spa": "cosep.select.spa",
+    "stability": "cosep.resampling",
     "xray": "cosep.select.xray",
 }
 _MODULES = ("datasets", "metrics", "theory")
@@ -95,8 +100,10 @@ __all__ = [
     "Selection",
     "SelectionWarning",
     "SeparableNMF",
+    "Stability",
     "TriSymmetricNMF",
     "__version__",
+    "annotate",
     "both_sides",
     "clustering_accuracy",
     "cosfgm",
@@ -118,6 +125,7 @@ __all__ = [
     "relative_approximation",
     "snpa",
     "spa",
+    "stability",
     "theory",
     "xray",
 ]

@@ -46,7 +46,8 @@ class Explanation:
             By so much the fidelity falls if it is left out and the weights are solved for anew.
         runner_up, runner_up_name, runner_up_loss
             The row outside the selection that is the best found in its place, and by how much the fidelity falls with
-            it: at most ``loss``, and negative if it would be better. Where none helps: -1, "" and ``loss``.
+            it: at most ``loss``, and negative if it would be better. It need not be like the row that it replaces, if
+            another part of X is worth more. Where none helps: -1, "" and ``loss``.
         size
             How many rows have their largest part in it, by the faithful weights.
     row_errors, col_errors : ndarray
@@ -99,7 +100,8 @@ def explain(factorization: Factorization, X: Any, *, callback: Callback | None =
     True
     """
     if not isinstance(factorization, Factorization) or factorization.selection is None:
-        msg = f"factorization={factorization!r} must be a Factorization with a selection; make one with cosep.mix."
+        got = "one without" if isinstance(factorization, Factorization) else repr(factorization)
+        msg = f"factorization must be a Factorization with a selection, got {got}; make one with cosep.mix."
         raise ValueError(msg)
     M = as_matrix(X)
     check_callback(callback)
@@ -170,7 +172,8 @@ def _table(
         errors[k] = starts[0].error(M)
         runners_up[k], runner_up_errors[k] = _runner_up(M, chosen, starts, k, rivals_of(starts))
         tick()
-    error, labels = side.error(M), factor_labels(side.V, np.linalg.norm(A, axis=0))
+    labels = factor_labels(side.V, np.linalg.norm(A, axis=0)) if r else np.zeros(0, np.intp)
+    error = side.error(M)
     losses = np.maximum(errors - error, 0.0)
     return {
         "index": chosen,
