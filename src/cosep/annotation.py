@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cosep.estimators import CoSeparableNMF
 from cosep.estimators.base import by_position
@@ -91,8 +90,8 @@ def annotate(
     with warnings.catch_warnings():
         # That a view turns into an object of its own is said above.
         warnings.simplefilter("ignore", _anndata().ImplicitModificationWarning)
-        adata.obs[key] = _clusters(model.row_labels_)
-    adata.var[key] = _clusters(model.column_labels_)
+        adata.obs[key] = _clusters(np.asarray(model.row_labels_))
+    adata.var[key] = _clusters(np.asarray(model.column_labels_))
     adata.obs[f"{key}_selected"] = np.isin(np.arange(len(row_names)), rows)
     adata.var[f"{key}_selected"] = np.isin(np.arange(len(col_names)), cols)
     adata.obsm[f"X_{key}"] = model.row_weights_
@@ -172,11 +171,10 @@ def _clusters(labels: Indices) -> Any:
     return pd.Categorical.from_codes(np.where(labels < 0, -1, np.searchsorted(used, labels)), used.astype(str))
 
 
-def _stored(params: dict[str, Any]) -> dict[str, str | float | bool | NDArray[Any]]:
+def _stored(params: dict[str, Any]) -> dict[str, str | float | np.number[Any]]:
     """Return the parameters that were set, as what an h5ad file can hold."""
-    plain = {name: np.asarray(value) if isinstance(value, (tuple, list)) else value for name, value in params.items()}
     return {
-        name: value if isinstance(value, (str, bool, int, float, np.ndarray)) else str(value)
-        for name, value in plain.items()
+        name: value if isinstance(value, (str, int, float, np.number)) else str(value)
+        for name, value in params.items()
         if value is not None and not name.endswith(("pool", "callback"))
     }

@@ -52,6 +52,14 @@ class Explanation:
             How many rows have their largest part in it, by the faithful weights.
     row_errors, col_errors : ndarray
         ``||x_i - reconstruction_i|| / ||x_i||`` by the refitted factors; nan for an all-zero row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import Selection, explain, mix
+    >>> X = np.diag([3.0, 4.0])
+    >>> explain(mix(X, Selection([1, 0], [0, 1])), X).rows["share"]
+    array([0.64, 0.36])
     """
 
     rows: Table

@@ -45,6 +45,13 @@ class Stability:
     n_draws : int
     share : float
         Of the rows and of the columns in a draw.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import Selection, stability
+    >>> stability(np.ones((5, 5)), Selection([0], [0]), n_draws=3).rows["frequency"]
+    array([1.])
     """
 
     rows: Table
