@@ -32,6 +32,7 @@ from cosep import (
     clustering_accuracy,
     cosfgm,
     cur,
+    explain,
     fgm,
     greedy,
     gsfgm,
@@ -45,6 +46,7 @@ from cosep import (
     relative_approximation,
     snpa,
     spa,
+    stability,
     xray,
 )
 from cosep.matrix.checks import as_matrix
@@ -184,6 +186,16 @@ MEASURES = {
 }
 COMPLETER = CoSeparableNMF(4, 4, method=lambda *_sizes: CHOSEN).fit(X)
 SCORES = {"completion_score": COMPLETER.completion_score}
+
+
+def told(record, *figures):
+    return np.concatenate([side[figure] for side in (record.rows, record.cols) for figure in figures]).tolist()
+
+
+TELLERS = {
+    "explain": lambda A: told(explain(FIT, A), "share", "loss", "runner_up_loss", "size"),
+    "stability": lambda A: told(stability(A, CHOSEN, method="spa", n_draws=3), "frequency", "similarity"),
+}
 SCALERS = {f"scale by {rule}": (lambda A, rule=rule: scale(A, rule)[0].take().ravel().tolist()) for rule in SCALINGS}
 QUESTIONS = {
     "is_separable": lambda A: is_separable(A, COLS.col_indices).residuals.tolist(),
@@ -199,7 +211,7 @@ THEORY = QUESTIONS | {
     "to_cur": lambda A: [to_cur(A, CHOSEN).relative_error(A)],
     "from_cur": lambda A: [from_cur(A, CUR).residual],
 }
-CALLS = SELECTORS | MIXERS | NMFS | ESTIMATORS | MEASURES | SCORES | SCALERS | THEORY
+CALLS = SELECTORS | MIXERS | NMFS | ESTIMATORS | MEASURES | SCORES | TELLERS | SCALERS | THEORY
 EXPECTED = {name: call(X) for name, call in CALLS.items()}
 assert {name: EXPECTED[name][1] for name in CORNERS} == dict.fromkeys(CORNERS, indices(CHOSEN)[1])
 
@@ -298,6 +310,7 @@ def test_data_that_is_no_real_matrix_is_refused_under_its_name(case):
         *NMFS,
         *ESTIMATORS,
         *SCORES,
+        *TELLERS,
         *THEORY,
         "relative_error",
         "scale by rows",
@@ -927,7 +940,7 @@ LARGEST = np.finfo(np.float64).max / X.max()
 
 
 @pytest.mark.parametrize("factor", [1e58, 1e59, 1e100, 1e150, 1e300, LARGEST, 1e-60, 1e-100, 1e-150, 1e-300, 1e-310])
-@pytest.mark.parametrize("function", SELECTORS | MIXERS | NMFS | SCORES | SCALERS | QUESTIONS)
+@pytest.mark.parametrize("function", SELECTORS | MIXERS | NMFS | SCORES | TELLERS | SCALERS | QUESTIONS)
 def test_a_multiple_of_a_matrix_gives_the_same_answer(function, factor):
     for form in (np.asarray, sp.csr_array):
         if function == "minvol" and factor == LARGEST:
@@ -938,7 +951,7 @@ def test_a_multiple_of_a_matrix_gives_the_same_answer(function, factor):
 
 
 @pytest.mark.parametrize("factor", [1e36, 1e-36])
-@pytest.mark.parametrize("function", SELECTORS | MIXERS | NMFS | SCORES | SCALERS | QUESTIONS)
+@pytest.mark.parametrize("function", SELECTORS | MIXERS | NMFS | SCORES | TELLERS | SCALERS | QUESTIONS)
 def test_a_multiple_of_a_float32_matrix_gives_the_same_answer(function, factor):
     assert_same_answer(function, (X * factor).astype(np.float32), rel=1e-3)
 

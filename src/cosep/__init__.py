@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cosep import datasets, io, metrics, theory
+    from cosep.annotation import annotate
     from cosep.datasets.synthetic import make_coseparable
     from cosep.estimators import (
         CUR,
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
         SeparableNMF,
         TriSymmetricNMF,
     )
+    from cosep.explanation import Explanation, explain
     from cosep.factorization import Factorization, Scaling, Selection, SelectionWarning
     from cosep.generalized import mix_generalized
     from cosep.metrics import clustering_accuracy, index_accuracy, relative_approximation
     from cosep.mixing import mix
     from cosep.preselection import Preselection, preselect
+    from cosep.resampling import Stability, stability
     from cosep.select.both_sides import both_sides
     from cosep.select.cosfgm import cosfgm
     from cosep.select.cur import cur
@@ -44,6 +47,7 @@ _HOMES = {
     "BiorthogonalNMF": "cosep.estimators",
     "CUR": "cosep.estimators",
     "CoSeparableNMF": "cosep.estimators",
+    "Explanation": "cosep.explanation",
     "Factorization": "cosep.factorization",
     "GeneralizedSeparableNMF": "cosep.estimators",
     "HALSNMF": "cosep.estimators",
@@ -54,11 +58,14 @@ _HOMES = {
     "Selection": "cosep.factorization",
     "SelectionWarning": "cosep.factorization",
     "SeparableNMF": "cosep.estimators",
+    "Stability": "cosep.resampling",
     "TriSymmetricNMF": "cosep.estimators",
+    "annotate": "cosep.annotation",
     "both_sides": "cosep.select.both_sides",
     "clustering_accuracy": "cosep.metrics",
     "cosfgm": "cosep.select.cosfgm",
     "cur": "cosep.select.cur",
+    "explain": "cosep.explanation",
     "faithful": "cosep.select.faithful",
     "fgm": "cosep.select.fgm",
     "greedy": "cosep.select.greedy",
@@ -73,6 +80,7 @@ _HOMES = {
     "relative_approximation": "cosep.metrics",
     "snpa": "cosep.select.snpa",
     "spa": "cosep.select.spa",
+    "stability": "cosep.resampling",
     "xray": "cosep.select.xray",
 }
 _MODULES = ("datasets", "io", "metrics", "theory")
@@ -82,6 +90,7 @@ __all__ = [
     "HALSNMF",
     "BiorthogonalNMF",
     "CoSeparableNMF",
+    "Explanation",
     "Factorization",
     "GeneralizedSeparableNMF",
     "MinVolNMF",
@@ -91,13 +100,16 @@ __all__ = [
     "Selection",
     "SelectionWarning",
     "SeparableNMF",
+    "Stability",
     "TriSymmetricNMF",
     "__version__",
+    "annotate",
     "both_sides",
     "clustering_accuracy",
     "cosfgm",
     "cur",
     "datasets",
+    "explain",
     "faithful",
     "fgm",
     "greedy",
@@ -114,6 +126,7 @@ __all__ = [
     "relative_approximation",
     "snpa",
     "spa",
+    "stability",
     "theory",
     "xray",
 ]
