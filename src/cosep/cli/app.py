@@ -37,6 +37,11 @@ Labels = Annotated[
     Path | None,
     typer.Option(help="A file with the class of each row, to score the clusters: one a line, or name,class."),
 ]
+Kind = Annotated[
+    str | None, typer.Option(help="The ending to go by instead of that of INPUT, such as csv.gz; needed if INPUT is -.")
+]
+Index = Annotated[str | None, typer.Option(help="The column or field that names the rows.")]
+LabelColumn = Annotated[str | None, typer.Option(help="The column or field that holds the class of each row.")]
 Layout = Annotated[
     str | None, typer.Option(help="What a table holds: wide or triplets; told by its columns if not said.")
 ]
@@ -108,7 +113,10 @@ def fit(  # noqa: PLR0913 - the options of a command
         int, typer.Option(help="How often to select again from parts of the data, for the report; 0 for never.")
     ] = 10,
     labels: Labels = None,
+    label_column: LabelColumn = None,
+    kind: Kind = None,
     layout: Layout = None,
+    index: Index = None,
     variable: Variable = None,
     layer: Layer = None,
     text_column: TextColumn = None,
@@ -125,7 +133,9 @@ def fit(  # noqa: PLR0913 - the options of a command
     with plain_endings():
         from cosep.cli.fit import Manner, Wishes, run  # noqa: PLC0415 - help is quick without the numerics
 
-        read = _reader(source, labels, layout, variable, layer, _text(text_column, stop_words, min_df, top_words))
+        options = {"kind": kind, "layout": layout, "index": index, "variable": variable, "layer": layer}
+        text = _text(text_column, stop_words, min_df, top_words)
+        read = _reader(source, text, labels, labels=label_column, **options)
         wishes = Wishes(rows, cols, method, _scaling(scaling), choose=choose, report=report, draws=stability)
         folder = Path(f"{_stem(source)}-cosep") if out is None else out
         run(read, folder, wishes, Manner(as_json=as_json, quiet=quiet), _command())
@@ -139,7 +149,9 @@ def rank(  # noqa: PLR0913 - the options of a command
         str | None, typer.Option(help="Ranks to try, such as 5,10,20 or 5x5,10x20 (rows x columns).")
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the errors on a page of this name.")] = None,
+    kind: Kind = None,
     layout: Layout = None,
+    index: Index = None,
     variable: Variable = None,
     layer: Layer = None,
     text_column: TextColumn = None,
@@ -156,7 +168,8 @@ def rank(  # noqa: PLR0913 - the options of a command
     with plain_endings():
         from cosep.cli.ranks import run  # noqa: PLC0415 - help is quick without the numerics
 
-        read = _reader(source, None, layout, variable, layer, _text(text_column, stop_words, min_df, top_words))
+        options = {"kind": kind, "layout": layout, "index": index, "variable": variable, "layer": layer}
+        read = _reader(source, _text(text_column, stop_words, min_df, top_words), **options)
         run(read, _ranks(ranks), plot, as_json=as_json, quiet=quiet)
 
 
@@ -169,7 +182,9 @@ def transform(
         bool, typer.Option("--complete", help="Predict all columns from the selected ones, the only ones needed.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="File for the answer; standard output if not said.")] = None,
+    kind: Kind = None,
     layout: Layout = None,
+    index: Index = None,
     variable: Variable = None,
     layer: Layer = None,
     text_column: TextColumn = None,
@@ -187,7 +202,8 @@ def transform(
 
         def read(text: Any) -> "NamedMatrix":
             column = text.get("column") if text_column is None else text_column
-            return _reader(source, None, layout, variable, layer, {**text, "column": column})()
+            options = {"kind": kind, "layout": layout, "index": index, "variable": variable, "layer": layer}
+            return _reader(source, {**text, "column": column}, **options)()
 
         run(model, read, out, complete=complete, as_json=as_json)
 
@@ -200,7 +216,10 @@ def compare(  # noqa: PLR0913 - the options of a command
     cols: Cols = None,
     methods: Annotated[str | None, typer.Option(help="Methods to run, such as faithful,cosfgm,sklearn-nmf.")] = None,
     labels: Labels = None,
+    label_column: LabelColumn = None,
+    kind: Kind = None,
     layout: Layout = None,
+    index: Index = None,
     variable: Variable = None,
     layer: Layer = None,
     text_column: TextColumn = None,
@@ -217,23 +236,25 @@ def compare(  # noqa: PLR0913 - the options of a command
     with plain_endings():
         from cosep.cli.compare import run  # noqa: PLC0415 - help is quick without the numerics
 
-        read = _reader(source, labels, layout, variable, layer, _text(text_column, stop_words, min_df, top_words))
+        options = {"kind": kind, "layout": layout, "index": index, "variable": variable, "layer": layer}
+        text = _text(text_column, stop_words, min_df, top_words)
+        read = _reader(source, text, labels, labels=label_column, **options)
         names = [] if methods is None else [name.strip() for name in methods.split(",")]
         run(read, (rows, cols), names, as_json=as_json, quiet=quiet)
 
 
 def _reader(
-    source: Path, labels: Path | None, layout: str | None, variable: str | None, layer: str | None, text: dict[str, Any]
+    source: Path, text: dict[str, Any], label_file: Path | None = None, **options: str | None
 ) -> "Callable[[], NamedMatrix]":
     """Return what reads INPUT, once it is wanted."""
 
-    def read() -> "NamedMatrix":
+    def reader() -> "NamedMatrix":
         from cosep.io import TextOptions, read, read_labels  # noqa: PLC0415 - help is quick without the numerics
 
-        data = read(source, text=TextOptions(**text), layout=layout, variable=variable, layer=layer)
-        return data if labels is None else replace(data, labels=read_labels(labels, data.row_names))
+        data = read(source, text=TextOptions(**text), **options)
+        return data if label_file is None else replace(data, labels=read_labels(label_file, data.row_names))
 
-    return read
+    return reader
 
 
 def _text(column: str | None, stop_words: str, min_df: int, top_words: int | None) -> dict[str, Any]:
