@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cosep import datasets, metrics, theory
+    from cosep import datasets, metrics, plots, theory
     from cosep.datasets.synthetic import make_coseparable
     from cosep.estimators import (
         CUR,
@@ -75,7 +75,7 @@ _HOMES = {
     "spa": "cosep.select.spa",
     "xray": "cosep.select.xray",
 }
-_MODULES = ("datasets", "metrics", "theory")
+_MODULES = ("datasets", "metrics", "plots", "theory")
 
 __all__ = [
     "CUR",
@@ -108,6 +108,7 @@ __all__ = [
     "metrics",
     "mix",
     "mix_generalized",
+    "plots",
     "preselect",
     "preselected",
     "relative_approximation",
