@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from cosep.matrix.local import Array
-from cosep.wording import readable
+from cosep.wording import squeezed
 
 Figure = Any
 
 # Letters of a name on an axis; hovering shows all of it.
 TICK_LETTERS = 26
+# Names below a heat map stand upright if there are more, and small.
+MOST_SLANTED = 24
 
 _INK = {"light": "#26333a", "dark": "#dfe6e6"}
 _FAINT = {"light": "#dcdfdc", "dark": "#323e44"}
@@ -35,7 +37,14 @@ def template(scheme: str) -> dict[str, Any]:
     """Return plotly's template for a "light" or "dark" page: everything about a figure that depends on it."""
     ink, faint = _INK[scheme], _FAINT[scheme]
     ramp = [[step / 5, color] for step, color in enumerate(_RAMPS[scheme])]
-    axis = {"gridcolor": faint, "linecolor": faint, "zerolinecolor": faint, "tickcolor": faint, "automargin": True}
+    axis = {
+        "gridcolor": faint,
+        "linecolor": faint,
+        "zerolinecolor": faint,
+        "tickcolor": faint,
+        "automargin": True,
+        "title": {"standoff": 14},
+    }
     return {
         "layout": {
             "font": {"color": ink, "size": 13, "family": "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"},
@@ -64,27 +73,36 @@ def graph_objects() -> ModuleType:
 
 def label(name: str, letters: int | None = TICK_LETTERS) -> str:
     """Return a name as plotly shows it letter by letter: no tags, no entities, no formulas."""
-    text = name if letters is None else readable(name, letters)
+    text = name if letters is None else squeezed(name, letters)
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("$", "&#36;")
 
 
-def heat_map(values: Array, row_names: Sequence[str], col_names: Sequence[str]) -> Figure:
-    """Return a heat map with names on both axes and, in full, when hovering."""
+def heat_map(values: Array, row_names: Sequence[str], col_names: Sequence[str], top: float) -> Figure:
+    """Return a heat map of values from 0 to ``top``, with names on both axes and, in full, when hovering."""
     go = graph_objects()
+    angle = -90 if len(col_names) > MOST_SLANTED else -45
     full = np.empty((*values.shape, 2), dtype=object)
     full[:, :, 0] = np.array([label(name, None) for name in row_names], dtype=object)[:, None]
     full[:, :, 1] = np.array([label(name, None) for name in col_names], dtype=object)
     figure = go.Figure(
-        go.Heatmap(z=values.astype(np.float32), customdata=full, xgap=0, ygap=0, colorbar={"tickvals": []})
+        go.Heatmap(
+            z=values.astype(np.float32),
+            customdata=full,
+            zmin=0.0,
+            zmax=top,
+            colorbar={"tickvals": [0.0, top], "ticktext": ["none", "most"]},
+        )
     )
     figure.update_xaxes(
-        tickvals=list(range(len(col_names))), ticktext=[label(name) for name in col_names], tickangle=-45
+        tickvals=list(range(len(col_names))),
+        ticktext=[label(name) for name in col_names],
+        tickangle=angle,
     )
     figure.update_yaxes(
         tickvals=list(range(len(row_names))), ticktext=[label(name) for name in row_names], autorange="reversed"
     )
-    figure.update_xaxes(showgrid=False, zeroline=False, ticks="")
-    figure.update_yaxes(showgrid=False, zeroline=False, ticks="")
+    for update, number in ((figure.update_xaxes, len(col_names)), (figure.update_yaxes, len(row_names))):
+        update(showgrid=False, zeroline=False, ticks="", tickfont={"size": 10 if number > MOST_SLANTED else 12})
     return figure
 
 
@@ -93,7 +111,7 @@ def finished(figure: Figure, *, title: str, x: str, y: str | None, height: int, 
     figure.update_layout(
         title={"text": title},
         height=height,
-        margin={"l": 16, "r": 16, "t": 64, "b": 16},
+        margin={"l": 16, "r": 28, "t": 64, "b": 16},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
         template=template("light"),
         meta={"note": note},

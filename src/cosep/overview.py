@@ -15,7 +15,7 @@ from cosep.factorization import Factorization
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import factor_labels
 from cosep.scaling import scale
-from cosep.topics import Topics
+from cosep.topics import Topics, by_home, ties_of
 
 # Lines and columns of the picture at the most, unless there are more clusters.
 MOST_LINES = 150
@@ -67,10 +67,21 @@ def overview(factorization: Factorization, topics: Topics, M: LocalMatrix) -> Ov
         row_labels = factor_labels(topics.row_weights, np.linalg.norm(A.take(rows=topics.rows), axis=1))
         col_labels = factor_labels(topics.col_weights.T, np.linalg.norm(A.take(cols=topics.cols), axis=0))
     rows = _side(row_labels, np.arange(len(topics.rows)), M.T.sums() == 0)
-    cols = _side(col_labels, topics.col_order, M.sums() == 0)
-    R, C = _indicator(rows, M.shape[0]), _indicator(cols, M.shape[1])
-    block = R @ A.values @ C.T
-    return Overview(np.asarray(block.toarray() if scipy.sparse.issparse(block) else block), rows, cols)
+    between = _product(_members(row_labels, len(topics.rows)), A, _members(col_labels, len(topics.cols)))
+    cols = _side(col_labels, by_home(ties_of(between)), M.sums() == 0)
+    return Overview(_product(_means(rows, M.shape[0]), A, _means(cols, M.shape[1])), rows, cols)
+
+
+def _product(R: scipy.sparse.csr_array, A: LocalMatrix, C: scipy.sparse.csr_array) -> Array:
+    """``R A C'``, small and dense."""
+    product = R @ A.values @ C.T
+    return np.asarray(product.toarray() if scipy.sparse.issparse(product) else product, dtype=np.float64)
+
+
+def _members(labels: Indices, size: int) -> scipy.sparse.csr_array:
+    """Return the matrix that sums over the members of each cluster."""
+    items = np.flatnonzero((labels >= 0) & (labels < size))
+    return scipy.sparse.csr_array((np.ones(len(items)), (labels[items], items)), shape=(size, len(labels)))
 
 
 def _side(labels: Indices, order: Indices, is_zero: Indices) -> Side:
@@ -97,7 +108,7 @@ def _allotment(sizes: Indices, most: int) -> Indices:
     return np.asarray(np.clip(sizes * (most / sizes.sum()), 1, sizes), dtype=np.intp)
 
 
-def _indicator(side: Side, size: int) -> scipy.sparse.csr_array:
+def _means(side: Side, size: int) -> scipy.sparse.csr_array:
     """Return the matrix that takes the mean over the members of each line."""
     lengths = np.array([len(part) for part in side.members], dtype=np.intp)
     lines = np.repeat(np.arange(len(lengths)), lengths)

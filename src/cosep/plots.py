@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from cosep.drawing import COLORS, Figure, finished, graph_objects, heat_map, label
+from cosep.drawing import COLORS, TICK_LETTERS, Figure, finished, graph_objects, heat_map, label
 from cosep.factorization import Factorization
 from cosep.matrix.checks import as_matrix, check_nonzero
 from cosep.matrix.local import Indices
 from cosep.overview import Side, overview
 from cosep.topics import topics_of
-from cosep.wording import Names, count, name_of, quantity
+from cosep.wording import Names, count, name_of, quantity, squeezed
 
 __all__ = ["core", "errors", "matrix", "rank_curve", "stability"]
 
@@ -24,6 +24,8 @@ MOST_WRITTEN = 16
 MOST_POINTS = 400
 # A cluster is named on the axis of the reordered matrix if it takes up at least this share of it.
 NAMED_SHARE = 0.022
+# The colours of the reordered matrix end at this quantile.
+SATURATED = 0.995
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 
@@ -53,12 +55,14 @@ def core(factorization: Factorization) -> Figure:
         f"{number}. {name_of(factorization.row_names, int(i), 'row')}" for number, i in enumerate(topics.rows, 1)
     ]
     col_names = [name_of(factorization.col_names, int(j), "column") for j in topics.cols[order]]
-    figure = heat_map(topics.ties[:, order], row_names, col_names)
+    figure = heat_map(topics.ties[:, order], row_names, col_names, float(topics.ties.max()) or 1.0)
     written = np.array([[quantity(value) for value in row] for row in topics.core[:, order]], dtype=object)
+    in_cells = np.where(topics.core[:, order] > 0, written, "")
     figure.update_traces(
-        text=written,
-        texttemplate="%{text}" if max(topics.core.shape) <= MOST_WRITTEN else None,
-        hovertemplate="%{customdata[0]}<br>%{customdata[1]}<br>value %{text}<extra></extra>",
+        text=in_cells if max(topics.core.shape) <= MOST_WRITTEN else None,
+        texttemplate="%{text}",
+        hovertext=written,
+        hovertemplate="%{customdata[0]}<br>%{customdata[1]}<br>value %{hovertext}<extra></extra>",
     )
     return finished(
         figure,
@@ -103,16 +107,14 @@ def matrix(factorization: Factorization, X: Any) -> Figure:
     seen = overview(factorization, topics, M)
     row_heads = {k: name_of(factorization.row_names, int(i), "row") for k, i in enumerate(topics.rows)}
     col_heads = {k: name_of(factorization.col_names, int(j), "column") for k, j in enumerate(topics.cols)}
+    shades = np.sqrt(seen.values / seen.values.max())
     figure = heat_map(
-        np.sqrt(seen.values / seen.values.max()),
-        _line_names(seen.rows, factorization.row_names, "row"),
-        _line_names(seen.cols, factorization.col_names, "column"),
+        shades,
+        _line_names(seen.rows, factorization.row_names, "row", row_heads),
+        _line_names(seen.cols, factorization.col_names, "column", col_heads),
+        float(np.quantile(shades, SATURATED)) or 1.0,
     )
-    figure.update_traces(
-        zmin=0.0,
-        zmax=float(np.sqrt(np.quantile(seen.values, 0.995) / seen.values.max())) or 1.0,
-        hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
-    )
+    figure.update_traces(hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>")
     for axis, side, heads in (("x", seen.cols, col_heads), ("y", seen.rows, row_heads)):
         _mark_clusters(figure, axis, side, {k: label(name) for k, name in heads.items()})
     return finished(
@@ -215,7 +217,7 @@ def stability(result: Any, *, row_names: Names = None, col_names: Names = None) 
     return finished(
         figure,
         title="How often each was selected again from a part of the data",
-        x="share of the draws; cosine, in percent",
+        x="percent",
         y="",
         height=170 + 21 * place,
         note=f"{count(int(result.n_draws), 'draw')}, each of {result.share:.0%} of the rows and columns.",
@@ -249,7 +251,7 @@ def rank_curve(choice: Any) -> Figure:
             "customdata": tried,
             "mode": "lines+markers",
             "marker": {
-                "size": np.where(best[entries], 14, 7),
+                "size": np.where(best[entries], 17, 7),
                 "symbol": np.where(best[entries], "star", "circle"),
                 "color": COLORS[number % len(COLORS)],
             },
@@ -301,11 +303,13 @@ def _curves(n_rows: Indices, n_cols: Indices) -> list[tuple[str, Indices]]:
     ]
 
 
-def _line_names(side: Side, names: Names, kind: str) -> list[str]:
+def _line_names(side: Side, names: Names, kind: str, heads: dict[int, str]) -> list[str]:
     """Return what to call each line of the reordered matrix: its row, or the first of its rows and how many more."""
     return [
-        name_of(names, int(part[0]), kind) + (f" and {len(part) - 1} more {kind}s" if len(part) > 1 else "")
-        for part in side.members
+        name_of(names, int(part[0]), kind)
+        + (f" and {count(len(part) - 1, f'more {kind}')}" if len(part) > 1 else "")
+        + (f" (cluster of {squeezed(heads[cluster], TICK_LETTERS)})" if cluster in heads else "")
+        for part, cluster in zip(side.members, side.clusters.tolist(), strict=True)
     ]
 
 

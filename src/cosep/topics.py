@@ -75,13 +75,19 @@ def topics_of(factorization: Any) -> Topics:
         )
         raise ValueError(msg)
     S = np.asarray(core, dtype=np.float64)
-    ties = _ties(S)
+    ties = ties_of(S)
     homes = np.where(ties.any(axis=0), ties.argmax(axis=0), -1)
-    order = np.lexsort((-ties.max(axis=0), np.where(homes < 0, len(S), homes)))
-    return Topics(rows, cols, S, U.astype(np.float64), V.astype(np.float64), ties, homes, order)
+    return Topics(rows, cols, S, U.astype(np.float64), V.astype(np.float64), ties, homes, by_home(ties))
 
 
-def _ties(S: Array) -> Array:
+def by_home(ties: Array) -> Indices:
+    """Return the columns in the order of the rows that they are tied to most, the closest first, all-zero ones last."""
+    homes = np.where(ties.any(axis=0), ties.argmax(axis=0), len(ties))
+    return np.asarray(np.lexsort((-ties.max(axis=0), homes)))
+
+
+def ties_of(S: Array) -> Array:
+    """``S[k,l] / sqrt(sum of row k * sum of column l)``, and 0 where these are."""
     S = S / (float(S.max()) or 1.0)
     degrees = np.sqrt(S.sum(axis=1))[:, None] * np.sqrt(S.sum(axis=0))
     return np.asarray(S / np.where(degrees > 0, degrees, 1.0))

@@ -21,10 +21,18 @@ def readable(name: Any, length: int = LONGEST_NAME) -> str:
     return f"{text[: length - 1].rstrip()}\u2026" if cut else text
 
 
+def squeezed(name: str, length: int) -> str:
+    """Return a readable name without its middle, if it is too long: its end often tells as much as its beginning."""
+    if len(name) <= length:
+        return name
+    head = (length - 1) // 2
+    return f"{name[:head].rstrip()}\u2026{name[head + 1 - length :].lstrip()}"
+
+
 def excerpt(text: str, length: int) -> str:
-    """Return the beginning of a text, its paragraphs kept and its last word whole."""
-    lines = (readable(line, length) for line in text[: 2 * length].splitlines())
-    start = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+    """Return the beginning of a text, its paragraphs kept, its lines joined and its last word whole."""
+    paragraphs = re.split(r"\n\s*\n", text[: 2 * length])
+    start = "\n\n".join(filter(None, (readable(re.sub(r"\s+", " ", part), 2 * length) for part in paragraphs)))
     if len(start) <= length and len(text) <= 2 * length:
         return start
     head = start[:length]
@@ -49,6 +57,11 @@ def percent(share: float) -> str:
     if text in {"0.0%", "-0.0%"}:
         return "less than 0.1%" if share > 0 else "0.0%"
     return "more than 99.9%" if text == "100.0%" and share < 1 - 1e-12 else text
+
+
+def brief(share: float) -> str:
+    """Return a share in percent, short enough for a table."""
+    return percent(share).replace("less than ", "<").replace("more than ", ">")
 
 
 def points(difference: float) -> str:

@@ -24,6 +24,7 @@ Record = dict[str, Any]
 # How much of everything a page shows.
 ANCHORS, VALUES, COLUMNS, MEMBERS, WORST = 8, 8, 12, 8, 8
 EXCERPT_LETTERS = 700
+LONGEST_COMMAND = 4000
 # A column belongs to a topic that is not its own, too, from this share of the strongest tie of the topic on.
 STRONG = 0.5
 # A core with more rows or columns is drawn, but not printed as a table.
@@ -75,7 +76,7 @@ def gather(
         "stability": None if stability is None else _stability(stability, factorization, topics),
         "rank": None if rank is None else _rank(rank),
         "reproduce": {
-            "command": command,
+            "command": None if command is None else excerpt(command, LONGEST_COMMAND),
             "python": f"CoSeparableNMF(n_rows={len(topics.rows)}, n_cols={len(topics.cols)}).fit(X)",
             "versions": {"cosep": cosep.__version__, "Python": platform.python_version()}
             | {package: version(package) for package in PACKAGES},
@@ -99,14 +100,20 @@ def _summary(shape: Record, topics: Topics, explained: Record, cards: list[Recor
     largest = max(cards, key=lambda card: card["size"])
     rows, cols = count(len(topics.rows), "row"), count(len(topics.cols), "column")
     return [
-        f"Of {count(shape['rows'], 'row')} and {count(shape['cols'], 'column')}, {rows} and {cols} were selected to "
-        "stand for the rest.",
-        f"Mixed with nonnegative weights, the selected rows alone explain {percent(explained['rows'])} of the matrix, "
-        f"the selected columns alone {percent(explained['cols'])}, and the {len(topics.rows)} \u00d7 "
-        f"{len(topics.cols)} core where they cross {percent(explained['core'])}; with weights refitted to the core it "
-        f"is {percent(explained['refitted'])}.",
-        f"Each selected row is a topic. The largest, \u201c{readable(largest['name'], 80)}\u201d, speaks for "
-        f"{count(largest['size'], 'row')}, {percent(largest['size'] / shape['rows'])} of all.",
+        (
+            f"Of {count(shape['rows'], 'row')} and {count(shape['cols'], 'column')}, {rows} and {cols} were selected to "
+            "stand for the rest."
+        ),
+        (
+            f"Mixed with nonnegative weights, the selected rows alone explain {percent(explained['rows'])} of the matrix, "
+            f"the selected columns alone {percent(explained['cols'])}, and the {len(topics.rows)}\u00a0\u00d7\u00a0"
+            f"{len(topics.cols)} core where they cross {percent(explained['core'])}; with weights refitted to the core it "
+            f"is {percent(explained['refitted'])}."
+        ),
+        (
+            f"Each selected row is a topic. The largest, \u201c{readable(largest['name'], 80)}\u201d, speaks for "
+            f"{count(largest['size'], 'row')}, {percent(largest['size'] / shape['rows'])} of all."
+        ),
     ]
 
 

@@ -15,12 +15,12 @@ from cosep import plots
 from cosep.drawing import Figure, template
 from cosep.factorization import Factorization
 from cosep.report.findings import Record, gather
-from cosep.wording import count, percent
+from cosep.wording import brief, count, percent
 
 SCHEMES = ("light", "dark")
 
 
-def write_report(  # noqa: PLR0913 - what is known about a matrix
+def write_report(
     path: str | os.PathLike[str],
     factorization: Factorization,
     X: Any,
@@ -102,7 +102,7 @@ def render(findings: Record, figures: dict[str, Figure]) -> str:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"percent": percent, "count": lambda number, kind: count(number, kind)}
+    environment.filters |= {"percent": percent, "brief": brief, "count": count}
     data = {
         "figures": {name: _compact(figure) for name, figure in figures.items()},
         "templates": {scheme: template(scheme) for scheme in SCHEMES},

@@ -5,13 +5,26 @@
   const narrowness = matchMedia("(max-width: 640px)");
   const paper = matchMedia("print");
   const PAPER_WIDTH = 660;
-  const NARROW_LETTERS = 13;
+  const NARROW_LETTERS = 14;
+  const TICK_PIXELS = 12;
   let printing = paper.matches;
 
   // A label is a row of letters and escaped letters; neither may be cut in two.
   function shortened(label) {
     const letters = String(label).match(/&#?\w+;|[^]/gu) || [];
-    return letters.length > NARROW_LETTERS ? letters.slice(0, NARROW_LETTERS - 1).join("") + "…" : label;
+    if (letters.length <= NARROW_LETTERS) return label;
+    return [...letters.slice(0, 5), "…", ...letters.slice(6 - NARROW_LETTERS)].join("");
+  }
+
+  // Names next to each other need room: those that have none are left to hovering.
+  function thinned(axis, span, pixels) {
+    const kept = [];
+    axis.tickvals.forEach((at, k) => {
+      const last = kept.length ? axis.tickvals[kept[kept.length - 1]] : -Infinity;
+      if ((at - last) * pixels >= TICK_PIXELS * span) kept.push(k);
+    });
+    const pick = (list) => kept.map((k) => list[k]);
+    return { ...axis, tickvals: pick(axis.tickvals), ticktext: pick(axis.ticktext) };
   }
 
   function traces(figure, template, narrow) {
@@ -31,14 +44,17 @@
     });
   }
 
-  function layout(figure, template, narrow) {
+  function layout(figure, template, narrow, width) {
     const copy = { ...figure.layout, template, dragmode: false, autosize: !printing };
-    copy.margin = { ...figure.layout.margin, t: 24, l: 8, r: 8 };
+    copy.margin = { ...figure.layout.margin, t: 24, l: 8, r: narrow ? 14 : 28 };
     if (printing) copy.width = PAPER_WIDTH;
     for (const key of Object.keys(copy).filter((name) => /^[xy]axis\d*$/.test(name))) {
       copy[key] = { ...copy[key], fixedrange: true };
       if (narrow && copy[key].ticktext) copy[key].ticktext = copy[key].ticktext.map(shortened);
-      if (narrow && figure.names) copy[key].tickfont = { size: 11 };
+      if (figure.names && key === "xaxis") {
+        copy[key] = thinned(copy[key], figure.names.cols.length, (narrow ? 0.55 : 0.75) * width);
+      }
+      if (narrow && figure.names) copy[key].tickfont = { size: 10 };
     }
     return copy;
   }
@@ -49,7 +65,7 @@
     for (const place of document.querySelectorAll("[data-figure]")) {
       const figure = figures[place.dataset.figure];
       const config = { displayModeBar: false, displaylogo: false, responsive: true, showTips: false };
-      Plotly.react(place, traces(figure, template, narrow), layout(figure, template, narrow), config);
+      Plotly.react(place, traces(figure, template, narrow), layout(figure, template, narrow, place.clientWidth), config);
     }
   }
 
