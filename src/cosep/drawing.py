@@ -15,7 +15,7 @@ from cosep.wording import squeezed
 Figure = Any
 
 # Letters of a name on an axis; hovering shows all of it.
-TICK_LETTERS = 26
+TICK_LETTERS = 30
 # Names below a heat map stand upright if there are more, and small.
 MOST_SLANTED = 24
 

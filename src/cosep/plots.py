@@ -325,7 +325,14 @@ def _mark_clusters(figure: Figure, axis: str, side: Side, heads: dict[int, str])
         if stop - start >= NAMED_SHARE * len(side.clusters)
     ]
     figure.update_layout(
-        {f"{axis}axis": {"tickvals": [at for at, _ in named], "ticktext": [name for _, name in named]}}
+        {
+            f"{axis}axis": {
+                "tickvals": [at for at, _ in named],
+                "ticktext": [name for _, name in named],
+                "tickfont": {"size": 12},
+                "tickangle": -45 if axis == "x" else 0,
+            }
+        }
     )
 
 

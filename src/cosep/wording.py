@@ -11,6 +11,8 @@ Names = Sequence[Any] | NDArray[Any] | None
 
 # Characters that draw nothing, or that reorder their neighbours; line breaks are among them.
 INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+")
+# The end of a line that is about as long as an editor makes it, before more of the same paragraph.
+WRAPPED = re.compile(r"(?<=[^\n]{55})\n *(?=\w)")
 LONGEST_NAME = 300
 
 
@@ -30,9 +32,10 @@ def squeezed(name: str, length: int) -> str:
 
 
 def excerpt(text: str, length: int) -> str:
-    """Return the beginning of a text, its paragraphs kept, its lines joined and its last word whole."""
-    paragraphs = re.split(r"\n\s*\n", text[: 2 * length])
-    start = "\n\n".join(filter(None, (readable(re.sub(r"\s+", " ", part), 2 * length) for part in paragraphs)))
+    """Return the beginning of a text with its last word whole; lines that were only wrapped are joined again."""
+    joined = WRAPPED.sub(" ", text[: 2 * length].replace("\r\n", "\n"))
+    lines = (readable(line, 2 * length) for line in joined.split("\n"))
+    start = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
     if len(start) <= length and len(text) <= 2 * length:
         return start
     head = start[:length]

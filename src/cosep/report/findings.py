@@ -23,7 +23,7 @@ Record = dict[str, Any]
 
 # How much of everything a page shows.
 ANCHORS, VALUES, COLUMNS, MEMBERS, WORST = 8, 8, 12, 8, 8
-EXCERPT_LETTERS = 700
+EXCERPT_LETTERS = 560
 LONGEST_COMMAND = 4000
 # A column belongs to a topic that is not its own, too, from this share of the strongest tie of the topic on.
 STRONG = 0.5
@@ -98,21 +98,20 @@ def _selected(indices: Any, names: Names, kind: str) -> list[Record]:
 def _summary(shape: Record, topics: Topics, explained: Record, cards: list[Record]) -> list[str]:
     """Return what was found, in a paragraph of plain sentences."""
     largest = max(cards, key=lambda card: card["size"])
+    all_rows, all_cols = count(shape["rows"], "row"), count(shape["cols"], "column")
     rows, cols = count(len(topics.rows), "row"), count(len(topics.cols), "column")
+    by = {part: percent(share) for part, share in explained.items()}
+    size = f"{len(topics.rows)}\u00a0\u00d7\u00a0{len(topics.cols)}"
     return [
+        f"Of {all_rows} and {all_cols}, {rows} and {cols} were selected to stand for the rest.",
         (
-            f"Of {count(shape['rows'], 'row')} and {count(shape['cols'], 'column')}, {rows} and {cols} were selected to "
-            "stand for the rest."
-        ),
-        (
-            f"Mixed with nonnegative weights, the selected rows alone explain {percent(explained['rows'])} of the matrix, "
-            f"the selected columns alone {percent(explained['cols'])}, and the {len(topics.rows)}\u00a0\u00d7\u00a0"
-            f"{len(topics.cols)} core where they cross {percent(explained['core'])}; with weights refitted to the core it "
-            f"is {percent(explained['refitted'])}."
+            f"Mixed with nonnegative weights, the selected rows alone explain {by['rows']} of the matrix, the selected "
+            f"columns alone {by['cols']}, and the {size} core where they cross {by['core']}; with weights refitted to "
+            f"the core it is {by['refitted']}."
         ),
         (
             f"Each selected row is a topic. The largest, \u201c{readable(largest['name'], 80)}\u201d, speaks for "
-            f"{count(largest['size'], 'row')}, {percent(largest['size'] / shape['rows'])} of all."
+            f"{count(largest['size'], 'row')}, {percent(largest['share'])} of all."
         ),
     ]
 
