@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cosep import datasets, io, metrics, theory
+    from cosep import datasets, io, metrics, plots, theory
     from cosep.annotation import annotate
     from cosep.datasets.synthetic import make_coseparable
     from cosep.estimators import (
@@ -83,7 +83,7 @@ _HOMES = {
     "stability": "cosep.resampling",
     "xray": "cosep.select.xray",
 }
-_MODULES = ("datasets", "io", "metrics", "theory")
+_MODULES = ("datasets", "io", "metrics", "plots", "theory")
 
 __all__ = [
     "CUR",
@@ -121,6 +121,7 @@ __all__ = [
     "metrics",
     "mix",
     "mix_generalized",
+    "plots",
     "preselect",
     "preselected",
     "relative_approximation",

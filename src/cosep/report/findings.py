@@ -1,0 +1,344 @@
+"""A factorization, its matrix and what is known about both enter; all that the page says leaves, as a JSON-able record.
+
+Notation
+--------
+S : core; V : weights of the columns, X ~ X(:,cols) V
+"""
+
+import platform
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+import cosep
+from cosep.factorization import Factorization
+from cosep.matrix.checks import as_matrix, check_nonzero
+from cosep.matrix.local import Array, LocalMatrix
+from cosep.topics import Topics, topics_of
+from cosep.wording import Names, count, excerpt, name_of, percent, points, quantity, readable
+
+Record = dict[str, Any]
+
+# How much of everything a page shows.
+ANCHORS, VALUES, COLUMNS, MEMBERS, WORST = 8, 8, 12, 8, 8
+EXCERPT_LETTERS = 560
+LONGEST_COMMAND = 4000
+# A column belongs to a topic that is not its own, too, from this share of the strongest tie of the topic on.
+STRONG = 0.5
+# A core with more rows or columns is drawn, but not printed as a table.
+MOST_TABULATED = 30
+# Versions of which packages decide on the result.
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+
+
+def gather(
+    factorization: Factorization,
+    X: Any,
+    *,
+    explanation: Any = None,
+    stability: Any = None,
+    rank: Any = None,
+    texts: Sequence[str] | None = None,
+    command: str | None = None,
+) -> Record:
+    """Return all that the page says; a part that was not computed is None."""
+    topics = topics_of(factorization)
+    M = as_matrix(X)
+    fidelity = factorization.fidelity(M)
+    check_nonzero(M)
+    _check_texts(texts, M.shape[0])
+    if command is not None and not isinstance(command, str):
+        msg = f"command={command!r} must be the text of the command that made the report, or None."
+        raise ValueError(msg)
+    explained = {
+        "rows": fidelity.rows,
+        "cols": fidelity.cols,
+        "core": fidelity.core,
+        "refitted": 1.0 - factorization.relative_error(M),
+    }
+    cards = _cards(factorization, topics, M, explanation, texts)
+    shape = _shape(M)
+    return {
+        "shape": shape,
+        "explained": explained,
+        "selected": {
+            "rows": _selected(topics.rows, factorization.row_names, "row"),
+            "cols": _selected(topics.cols, factorization.col_names, "column"),
+        },
+        "summary": _summary(shape, topics, explained, cards),
+        "core": _core_table(factorization, topics),
+        "topics": cards,
+        "unspoken": int(M.shape[0] - sum(card["size"] for card in cards)),
+        "errors": None if explanation is None else _errors(explanation, factorization),
+        "certificate": _certificate(factorization, explained),
+        "stability": None if stability is None else _stability(stability, factorization, topics),
+        "rank": None if rank is None else _rank(rank),
+        "reproduce": {
+            "command": None if command is None else excerpt(command, LONGEST_COMMAND),
+            "python": f"CoSeparableNMF(n_rows={len(topics.rows)}, n_cols={len(topics.cols)}).fit(X)",
+            "versions": {"cosep": cosep.__version__, "Python": platform.python_version()}
+            | {package: version(package) for package in PACKAGES},
+            "settings": _settings(factorization),
+        },
+    }
+
+
+def _shape(M: LocalMatrix) -> Record:
+    m, n = M.shape
+    nonzeros = M.count_nonzero()
+    return {"rows": m, "cols": n, "nonzeros": nonzeros, "filled": nonzeros / (m * n)}
+
+
+def _selected(indices: Any, names: Names, kind: str) -> list[Record]:
+    return [{"index": int(i), "name": name_of(names, int(i), kind)} for i in indices]
+
+
+def _summary(shape: Record, topics: Topics, explained: Record, cards: list[Record]) -> list[str]:
+    """Return what was found, in a paragraph of plain sentences."""
+    largest = max(cards, key=lambda card: card["size"])
+    all_rows, all_cols = count(shape["rows"], "row"), count(shape["cols"], "column")
+    rows, cols = count(len(topics.rows), "row"), count(len(topics.cols), "column")
+    by = {part: percent(share) for part, share in explained.items()}
+    size = f"{len(topics.rows)}\u00a0\u00d7\u00a0{len(topics.cols)}"
+    return [
+        f"Of {all_rows} and {all_cols}, {rows} and {cols} were selected to stand for the rest.",
+        (
+            f"Mixed with nonnegative weights, the selected rows alone explain {by['rows']} of the matrix, the selected "
+            f"columns alone {by['cols']}, and the {size} core where they cross {by['core']}; with weights refitted to "
+            f"the core it is {by['refitted']}."
+        ),
+        (
+            f"Each selected row is a topic. The largest, \u201c{readable(largest['name'], 80)}\u201d, speaks for "
+            f"{count(largest['size'], 'row')}, {percent(largest['share'])} of all."
+        ),
+    ]
+
+
+def _core_table(factorization: Factorization, topics: Topics) -> Record | None:
+    """Return the core in the order of its picture, unless it is too large to be read as a table."""
+    if max(topics.core.shape) > MOST_TABULATED:
+        return None
+    order = topics.col_order
+    return {
+        "rows": [name_of(factorization.row_names, int(i), "row") for i in topics.rows],
+        "cols": [name_of(factorization.col_names, int(j), "column") for j in topics.cols[order]],
+        "values": [[quantity(value) for value in row] for row in topics.core[:, order].tolist()],
+    }
+
+
+def _cards(
+    factorization: Factorization, topics: Topics, M: LocalMatrix, explanation: Any, texts: Sequence[str] | None
+) -> list[Record]:
+    """Return what is known of each topic."""
+    labels, parts = topics.speakers(M)
+    reasons = [None] * len(topics.rows) if explanation is None else _reasons(explanation, factorization, topics)
+    strengths = topics.core * np.linalg.norm(topics.col_weights, axis=1)
+    cards = []
+    for k, i in enumerate(topics.rows):
+        ours = np.flatnonzero((labels == k) & (np.arange(len(labels)) != i))
+        closest = ours[np.argsort(-parts[ours], kind="stable")[:MEMBERS]]
+        anchors = _anchors(topics, k, strengths[k])
+        together = topics.core[k] @ topics.col_weights
+        together[topics.cols[anchors]] = 0.0
+        cards.append(
+            {
+                "number": k + 1,
+                "index": int(i),
+                "name": name_of(factorization.row_names, int(i), "row"),
+                "text": None if texts is None else excerpt(texts[i], EXCERPT_LETTERS),
+                "values": _largest(M.take(rows=np.array([i]))[0], factorization.col_names, VALUES, M.exponent),
+                "anchors": [
+                    {
+                        "name": name_of(factorization.col_names, int(topics.cols[l]), "column"),
+                        "value": quantity(topics.core[k, l]),
+                        "own": bool(topics.homes[l] == k),
+                    }
+                    for l in anchors
+                ],
+                "columns": [entry["name"] for entry in _largest(together, factorization.col_names, COLUMNS)],
+                "size": int((labels == k).sum()),
+                "share": float((labels == k).mean()),
+                "members": [
+                    {"name": name_of(factorization.row_names, int(j), "row"), "part": float(parts[j])} for j in closest
+                ],
+                "why": reasons[k],
+            }
+        )
+    return cards
+
+
+def _anchors(topics: Topics, k: int, strengths: Array) -> Any:
+    """Return the selected columns of a topic, strongest first: its own ones, and others with a strong tie to it."""
+    ours = (topics.core[k] > 0) & ((topics.homes == k) | (strengths >= STRONG * strengths.max()))
+    return [l for l in np.argsort(-strengths, kind="stable") if ours[l]][:ANCHORS]
+
+
+def _largest(values: Array, names: Names, most: int, exponent: int = 0) -> list[Record]:
+    """Return the largest of the positive values, with their names and their share of the largest one."""
+    order = [int(j) for j in np.argsort(-values, kind="stable")[:most] if values[j] > 0]
+    return [
+        {
+            "name": name_of(names, j, "column"),
+            "value": quantity(float(np.ldexp(values[j], exponent))),
+            "bar": float(values[j] / values[order[0]]),
+        }
+        for j in order
+    ]
+
+
+def _reasons(explanation: Any, factorization: Factorization, topics: Topics) -> list[Record]:
+    """Return why each selected row stands for its topic."""
+    table = explanation.rows
+    _check_indices(table["index"], topics.rows, "explanation")
+    reasons = []
+    for k in range(len(topics.rows)):
+        other, loss, instead = int(table["runner_up"][k]), float(table["loss"][k]), float(table["runner_up_loss"][k])
+        name = None if other < 0 else name_of(factorization.row_names, other, "row")
+        reasons.append(
+            {
+                "share": float(table["share"][k]),
+                "loss": loss,
+                "runner_up": name,
+                "runner_up_loss": None if name is None else instead,
+                "sentences": _why(float(table["share"][k]), loss, name, instead),
+            }
+        )
+    return reasons
+
+
+def _why(share: float, loss: float, other: str | None, instead: float) -> list[str]:
+    without = f"would explain {points(loss)} less" if loss > 0 else "would explain no less"
+    sentences = [
+        f"It explains {percent(share)} of the sum of squares of the whole matrix.",
+        f"Without it, the other selected rows, weighted anew, {without}.",
+    ]
+    if other is None:
+        return [*sentences, "No other row could take its place."]
+    change = f"{points(instead)} less" if instead > 0 else f"{points(instead)} more" if instead < 0 else "as much"
+    return [*sentences, f"The best row to replace it is \u201c{other}\u201d: all would then explain {change}."]
+
+
+def _errors(explanation: Any, factorization: Factorization) -> Record:
+    """Return how well rows and columns are explained, and which of them worst."""
+    m, n = factorization.shape
+    return {
+        "rows": _side_errors(explanation.row_errors, m, factorization.row_names, "row"),
+        "cols": _side_errors(explanation.col_errors, n, factorization.col_names, "column"),
+    }
+
+
+def _side_errors(values: Any, size: int, names: Names, kind: str) -> Record:
+    errors = np.asarray(values, dtype=np.float64)
+    if errors.shape != (size,):
+        msg = f"explanation has errors of {errors.shape} {kind}s, but the factorization is that of {size}; explain it."
+        raise ValueError(msg)
+    known = np.flatnonzero(np.isfinite(errors))
+    worst = known[np.argsort(-errors[known], kind="stable")[:WORST]]
+    return {
+        "median": float(np.median(errors[known])) if len(known) else None,
+        "n_zero": int(size - len(known)),
+        "worst": [{"name": name_of(names, int(i), kind), "error": float(errors[i])} for i in worst],
+    }
+
+
+def _certificate(factorization: Factorization, explained: Record) -> list[str]:
+    """Return what is proven about the selection, and what is not, in plain sentences."""
+    selection, core = factorization.selection, factorization.diagnose_core()
+    gap, rounds = (None, None) if selection is None else (selection.gap, selection.n_iter)
+    after = "" if rounds is None else f" It was found in {count(rounds, 'round')}."
+    proof = (
+        f"The method that chose them proves no gap: a better selection of this size may exist.{after} The shares above "
+        "are measured on the data and hold whatever the method."
+        if gap is None
+        else f"The convex model behind the selection was solved to a relative duality gap of {gap:.1e}: no solution of "
+        f"that model is better by more than this share of its value.{after}"
+    )
+    sentences = [proof]
+    if core.permuted_diagonal:
+        sentences.append(
+            "Each selected row meets exactly one selected column. Weights refitted to such a core are those of plain "
+            "NMF, whatever was selected: trust the shares of rows and columns alone more than the refitted one."
+        )
+    lost = [count(number, kind) for number, kind in ((core.zero_rows, "row"), (core.zero_cols, "column")) if number]
+    if lost:
+        sentences.append(f"In the core, {' and '.join(lost)} are all zero: they meet none of the others' selection.")
+    condition = "singular" if not np.isfinite(core.condition) else f"of condition {core.condition:.3g}"
+    sentences.append(
+        f"The core has {core.nonzeros:,} nonzero entries and is {condition}, with its rows and columns brought to "
+        "length one."
+    )
+    if explained["refitted"] - explained["core"] > 0.5 * explained["refitted"]:
+        sentences.append(
+            "Refitting the weights adds more than what the selection explains on its own: read the refitted share with "
+            "care."
+        )
+    return sentences
+
+
+def _stability(stability: Any, factorization: Factorization, topics: Topics) -> Record:
+    """Return how often the selected rows and columns came back, and which of them least."""
+    sides: Record = {"n_draws": int(stability.n_draws), "share": float(stability.share)}
+    for side, kind, chosen, names in (
+        ("rows", "row", topics.rows, factorization.row_names),
+        ("cols", "column", topics.cols, factorization.col_names),
+    ):
+        table = getattr(stability, side)
+        _check_indices(table["index"], chosen, "stability")
+        frequency = np.nan_to_num(np.asarray(table["frequency"], dtype=np.float64))
+        similarity = np.nan_to_num(np.asarray(table["similarity"], dtype=np.float64))
+        least = int(np.argmin(frequency))
+        sides[side] = {
+            "frequency": float(frequency.mean()),
+            "similarity": float(similarity.mean()),
+            "least": name_of(names, int(chosen[least]), kind),
+            "least_frequency": float(frequency[least]),
+        }
+    return sides
+
+
+def _rank(rank: Any) -> Record:
+    table = {name: np.asarray(column).tolist() for name, column in rank.table.items()}
+    return {
+        "n_rows": int(rank.n_rows),
+        "n_cols": int(rank.n_cols),
+        "reason": readable(rank.reason, 1000),
+        "table": [
+            {
+                "n_rows": int(r),
+                "n_cols": int(c),
+                "error": quantity(e),
+                "error_se": quantity(s),
+                "stability": quantity(t),
+                "best": (int(r), int(c)) == (int(rank.n_rows), int(rank.n_cols)),
+            }
+            for r, c, e, s, t in zip(
+                *(table[name] for name in ("n_rows", "n_cols", "error", "error_se", "stability")), strict=True
+            )
+        ],
+    }
+
+
+def _settings(factorization: Factorization) -> dict[str, str]:
+    """Return what the factorization remembers of how it was made, as far as it is short."""
+    kept = {
+        readable(name, 60): readable(value, 200)
+        for name, value in factorization.meta.items()
+        if isinstance(value, (str, int, float)) or value is None
+    }
+    return kept | ({} if factorization.scaling is None else {"scaling": factorization.scaling.name})
+
+
+def _check_indices(given: Any, chosen: Any, name: str) -> None:
+    if not np.array_equal(np.asarray(given), chosen):
+        msg = f"{name} is that of another selection than the factorization; compute it for this one."
+        raise ValueError(msg)
+
+
+def _check_texts(texts: Any, m: int) -> None:
+    if texts is None:
+        return
+    if isinstance(texts, str) or len(texts) != m or not all(isinstance(text, str) for text in texts):
+        msg = f"texts must be one text for each of the {m} rows, got {type(texts).__name__} of length {len(texts)}."
+        raise ValueError(msg)

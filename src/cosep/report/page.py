@@ -1,0 +1,174 @@
+"""A factorization and its matrix enter, one HTML file that needs nothing else leaves."""
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cosep import plots
+from cosep.drawing import Figure, template
+from cosep.factorization import Factorization
+from cosep.report.findings import Record, gather
+from cosep.wording import brief, count, percent
+
+SCHEMES = ("light", "dark")
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    factorization: Factorization,
+    X: Any,
+    *,
+    explanation: Any = None,
+    stability: Any = None,
+    rank: Any = None,
+    texts: Sequence[str] | None = None,
+    command: str | None = None,
+) -> None:
+    """Write one self-contained HTML page that explains a factorization to a reader.
+
+    The page works without a network, in light and dark, on paper and on a phone; it holds plotly.js once (4.8 MB) and
+    less than 1 MB of its own. Equal input gives equal bytes. It needs plotly and jinja2, which come with
+    ``cosep[cli]``.
+
+    Parameters
+    ----------
+    path : path-like
+        Written under exactly this name, and only once it is complete.
+    factorization : Factorization
+        That of a fitted `CoSeparableNMF`, or made by `mix`; with ``row_names`` and ``col_names``, if there are any.
+    X : array-like or sparse of shape (m, n)
+        The matrix that it explains.
+    explanation : Explanation, optional
+        Why each row was selected, and how well all are explained.
+    stability : Stability, optional
+        How often the selection came back from parts of the data.
+    rank : RankChoice, optional
+        How many rows and columns to select.
+    texts : list of str, optional
+        The text that each row was made of.
+    command : str, optional
+        The command that makes this page again.
+
+    Raises
+    ------
+    ValueError
+        If a part belongs to another matrix or another selection.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from cosep import CoSeparableNMF, make_coseparable
+    >>> from cosep.report import write_report
+    >>> X, _ = make_coseparable(60, 40, 4, 3, random_state=0)
+    >>> with TemporaryDirectory() as folder:
+    ...     page = Path(folder) / "report.html"
+    ...     write_report(page, CoSeparableNMF(4, 3).fit(X).factorization_, X)
+    ...     "<h1>" in page.read_text(encoding="utf-8")
+    True
+    """
+    goal = _checked_path(path)
+    findings = gather(
+        factorization, X, explanation=explanation, stability=stability, rank=rank, texts=texts, command=command
+    )
+    names: Record = {"row_names": factorization.row_names, "col_names": factorization.col_names}
+    figures = {"core": plots.core(factorization), "matrix": plots.matrix(factorization, X)}
+    if explanation is not None:
+        figures["errors"] = plots.errors(explanation, **names)
+    if stability is not None:
+        figures["stability"] = plots.stability(stability, **names)
+    if rank is not None:
+        figures["rank"] = plots.rank_curve(rank)
+    _write(goal, render(findings, figures))
+
+
+def render(findings: Record, figures: dict[str, Figure]) -> str:
+    """Return the page as text."""
+    try:
+        import jinja2  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        msg = f"the report needs {error.name}, which is not installed; install cosep[cli]."
+        raise ModuleNotFoundError(msg, name=error.name) from error
+    from plotly.offline import get_plotlyjs  # noqa: PLC0415 - an extra, there since it drew the figures
+
+    here = files("cosep.report")
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"percent": percent, "brief": brief, "count": count}
+    data = {
+        "figures": {name: _compact(figure) for name, figure in figures.items()},
+        "templates": {scheme: template(scheme) for scheme in SCHEMES},
+    }
+    scripts = {"plotly": get_plotlyjs().strip(), "script": here.joinpath("script.js").read_text(encoding="utf-8")}
+    page: str = environment.from_string(here.joinpath("template.html.j2").read_text(encoding="utf-8")).render(
+        findings,
+        style=_trusted(here.joinpath("style.css").read_text(encoding="utf-8")),
+        data=_trusted(_embedded(data)),
+        captions={name: figure.layout.meta["note"] for name, figure in figures.items()},
+        titles={name: figure.layout.title.text for name, figure in figures.items()},
+        hashes=[_hash(text) for text in scripts.values()],
+        **{name: _trusted(text) for name, text in scripts.items()},
+    )
+    return page
+
+
+def _compact(figure: Figure) -> Record:
+    """Return a figure as plain JSON, without what the page says itself; names of a heat map once, not in each cell."""
+    names = None
+    traces = [trace for trace in figure.data if trace.type == "heatmap"]
+    if traces:
+        cells = np.asarray(traces[0].customdata)
+        names = {"rows": cells[:, 0, 0].tolist(), "cols": cells[0, :, 1].tolist()}
+    plain = json.loads(figure.to_json())
+    for key in ("title", "template", "meta"):
+        plain["layout"].pop(key, None)
+    if names is not None:
+        plain["data"][0]["customdata"] = None
+    return {"data": plain["data"], "layout": plain["layout"], "names": names}
+
+
+def _embedded(data: Record) -> str:
+    """Return JSON that no HTML parser takes for markup."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _trusted(text: str) -> Any:
+    """Return our own text, which the template shall not escape."""
+    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
+
+    return Markup(text)  # noqa: S704 - style, scripts and JSON of ours
+
+
+def _hash(script: str) -> str:
+    """Return the name by which a content security policy lets one script run and no other."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode('utf-8')).digest()).decode('ascii')}"
+
+
+def _checked_path(path: Any) -> Path:
+    try:
+        goal = Path(path)
+    except TypeError as error:
+        msg = f"path={path!r} must be the name of a file."
+        raise ValueError(msg) from error
+    if not goal.name or goal.is_dir():
+        msg = f"path={str(path)!r} must be the name of a file, not of a folder."
+        raise ValueError(msg)
+    return goal
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        temporary.write_bytes(text.encode("utf-8"))
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
