@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cosep.metrics import clustering_accuracy, index_accuracy, relative_approximation
     from cosep.mixing import mix
     from cosep.preselection import Preselection, preselect
+    from cosep.rank import RankChoice, choose_rank
     from cosep.select.both_sides import both_sides
     from cosep.select.cosfgm import cosfgm
     from cosep.select.cur import cur
@@ -50,12 +51,14 @@ _HOMES = {
     "MinVolNMF": "cosep.estimators",
     "Pool": "cosep.select.pool",
     "Preselection": "cosep.preselection",
+    "RankChoice": "cosep.rank",
     "Scaling": "cosep.factorization",
     "Selection": "cosep.factorization",
     "SelectionWarning": "cosep.factorization",
     "SeparableNMF": "cosep.estimators",
     "TriSymmetricNMF": "cosep.estimators",
     "both_sides": "cosep.select.both_sides",
+    "choose_rank": "cosep.rank",
     "clustering_accuracy": "cosep.metrics",
     "cosfgm": "cosep.select.cosfgm",
     "cur": "cosep.select.cur",
@@ -87,6 +90,7 @@ __all__ = [
     "MinVolNMF",
     "Pool",
     "Preselection",
+    "RankChoice",
     "Scaling",
     "Selection",
     "SelectionWarning",
@@ -94,6 +98,7 @@ __all__ = [
     "TriSymmetricNMF",
     "__version__",
     "both_sides",
+    "choose_rank",
     "clustering_accuracy",
     "cosfgm",
     "cur",
