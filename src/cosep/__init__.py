@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cosep.mixing import mix
     from cosep.preselection import Preselection, preselect
     from cosep.resampling import Stability, stability
+    from cosep.rank import RankChoice, choose_rank
     from cosep.select.both_sides import both_sides
     from cosep.select.cosfgm import cosfgm
     from cosep.select.cur import cur
@@ -54,6 +55,7 @@ _HOMES = {
     "MinVolNMF": "cosep.estimators",
     "Pool": "cosep.select.pool",
     "Preselection": "cosep.preselection",
+    "RankChoice": "cosep.rank",
     "Scaling": "cosep.factorization",
     "Selection": "cosep.factorization",
     "SelectionWarning": "cosep.factorization",
@@ -62,6 +64,7 @@ _HOMES = {
     "TriSymmetricNMF": "cosep.estimators",
     "annotate": "cosep.annotation",
     "both_sides": "cosep.select.both_sides",
+    "choose_rank": "cosep.rank",
     "clustering_accuracy": "cosep.metrics",
     "cosfgm": "cosep.select.cosfgm",
     "cur": "cosep.select.cur",
@@ -96,6 +99,7 @@ __all__ = [
     "MinVolNMF",
     "Pool",
     "Preselection",
+    "RankChoice",
     "Scaling",
     "Selection",
     "SelectionWarning",
@@ -105,6 +109,7 @@ __all__ = [
     "__version__",
     "annotate",
     "both_sides",
+    "choose_rank",
     "clustering_accuracy",
     "cosfgm",
     "cur",

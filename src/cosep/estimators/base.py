@@ -1,8 +1,6 @@
-"""What the estimators share: input with names, mixtures of components, and methods with their options."""
+"""What the estimators share: input with names, and mixtures of components."""
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Mapping
-from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -12,12 +10,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cosep.factorization import Factorization, Selection
-from cosep.matrix.checks import as_matrix, check_choice, check_positive
+from cosep.matrix.checks import as_matrix, check_positive
 from cosep.matrix.local import LocalMatrix
 from cosep.mixing import coefficients
 from cosep.select.pool import Pool
-
-Method = str | Callable[..., Selection]
 
 
 class Model(BaseEstimator, metaclass=ABCMeta):
@@ -150,47 +146,6 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def method_named(
-    method: Method, known: Mapping[str, Callable[..., Selection]], *positional: str, keywords: tuple[str, ...] = ()
-) -> Callable[..., Selection]:
-    """Return the function that a name stands for, or the function itself if it takes these arguments."""
-    if not callable(method):
-        return known[check_choice(method, "method", known)]
-    try:
-        signature(method).bind(*positional, **dict.fromkeys(keywords))
-    except (TypeError, ValueError) as error:
-        expected = ", ".join((*positional, *(f"{name}=..." for name in keywords)))
-        msg = (
-            f"method={method!r} must be a function ({expected}) -> Selection ({error}); use such a one, or a name: "
-            f"{', '.join(map(repr, known))}."
-        )
-        raise ValueError(msg) from error
-    return method
-
-
-def refuse_no_selection(chosen: Any, method: Callable[..., Selection], sides: tuple[str, ...]) -> Selection:
-    """Refuse what is no choice of the sides that are needed."""
-    if not isinstance(chosen, Selection) or any(getattr(chosen, side) is None for side in sides):
-        msg = f"method={method!r} must return a Selection with {' and '.join(sides)}, got {chosen!r}."
-        raise ValueError(msg)
-    return chosen
-
-
-def options_for(method: Callable[..., Selection], **wishes: Any) -> dict[str, Any]:
-    """Return the wishes that were made; one that the method cannot take is an error, a mere seed or callback is not."""
-    parameters = signature(method).parameters
-    options = {}
-    for name, wish in wishes.items():
-        if wish is None:
-            continue
-        if name in parameters:
-            options[name] = wish
-        elif name.endswith("pool"):
-            msg = f"{name}={wish!r} was given, but method={method!r} takes no {name}; use one that does, or drop it."
-            raise ValueError(msg)
-    return options
 
 
 def check_preselect_pair(value: Any, n_rows: int, n_cols: int) -> tuple[int | None, int | None]:

@@ -10,23 +10,14 @@ from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cosep.clusters import co_cluster
-from cosep.estimators.base import (
-    Factorizer,
-    Method,
-    by_position,
-    check_preselect_pair,
-    frobenius_error,
-    method_named,
-    options_for,
-    product,
-    refuse_no_selection,
-)
+from cosep.estimators.base import Factorizer, by_position, check_preselect_pair, frobenius_error, product
 from cosep.factorization import Callback, Fidelity, SelectionWarning
 from cosep.matrix.checks import check_callback, check_choice, check_count, check_random
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import Budget, mix
 from cosep.scaling import SCALINGS, scale
 from cosep.select import BOTH_SELECTORS
+from cosep.select.method import Method, method_named, options_for, refuse_no_selection
 from cosep.select.pool import Pool
 from cosep.select.preselected import preselected
 

@@ -6,18 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.estimators.base import (
-    Factorizer,
-    Method,
-    frobenius_error,
-    method_named,
-    options_for,
-    refuse_no_selection,
-)
+from cosep.estimators.base import Factorizer, frobenius_error
 from cosep.linking import LINKS, link_selected
 from cosep.matrix.checks import check_choice, check_count, check_random
 from cosep.matrix.local import LocalMatrix
 from cosep.select.cur import METHODS, cur
+from cosep.select.method import Method, method_named, options_for, refuse_no_selection
 
 
 class CUR(Factorizer):

@@ -5,20 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.estimators.base import (
-    Factorizer,
-    Method,
-    check_preselect_pair,
-    frobenius_error,
-    method_named,
-    options_for,
-)
+from cosep.estimators.base import Factorizer, check_preselect_pair, frobenius_error
 from cosep.factorization import Callback, Selection
 from cosep.generalized import mix_generalized, row_weights
 from cosep.matrix.checks import check_callback, check_number, check_positive, check_random
 from cosep.matrix.local import LocalMatrix
 from cosep.select import EITHER_SELECTORS
 from cosep.select.gspa import check_split
+from cosep.select.method import Method, method_named, options_for
 from cosep.select.preselected import preselected
 
 

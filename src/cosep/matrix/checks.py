@@ -284,6 +284,14 @@ def check_callback(value: Any, name: str = "callback") -> None:
         raise ValueError(msg)
 
 
+def check_jobs(value: Any, name: str = "n_jobs") -> None:
+    """Refuse what is no number of processes."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+    if value is not None and (not whole or value == 0):
+        msg = f"{name}={value!r} must be None, a positive number of jobs, or -1 for one on each processor."
+        raise ValueError(msg)
+
+
 def check_random(value: Any, name: str = "random_state") -> np.random.RandomState:
     """Return the random generator that a seed stands for."""
     try:
