@@ -3,6 +3,7 @@
 Names stay text: what plotly would read as markup is escaped.
 """
 
+import textwrap
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
@@ -10,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from cosep.matrix.local import Array
-from cosep.wording import squeezed
+from cosep.wording import LONGEST_NAME, squeezed
 
 Figure = Any
 
 # Letters of a name on an axis; hovering shows all of it.
 TICK_LETTERS = 30
+LINE_LETTERS = 44
 # Names below a heat map stand upright if there are more, and small.
 MOST_SLANTED = 24
 
@@ -65,16 +67,25 @@ def graph_objects() -> ModuleType:
     try:
         import plotly.graph_objects  # noqa: PLC0415 - an extra, and slow to load
     except ModuleNotFoundError as error:
-        msg = f"cosep.plots needs {error.name}, which is not installed; install cosep[cli]."
-        raise ModuleNotFoundError(msg, name=error.name) from error
+        missing = str(error.name).split(".")[0]
+        msg = f"cosep.plots needs {missing}, which is not installed; install cosep[cli]."
+        raise ModuleNotFoundError(msg, name=missing) from error
     module: ModuleType = plotly.graph_objects
     return module
 
 
-def label(name: str, letters: int | None = TICK_LETTERS) -> str:
+def label(name: str, letters: int = TICK_LETTERS) -> str:
     """Return a name as plotly shows it letter by letter: no tags, no entities, no formulas."""
-    text = name if letters is None else squeezed(name, letters)
+    text = squeezed(name, letters)
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("$", "&#36;")
+
+
+def hovering(name: str, letters: int = LONGEST_NAME) -> str:
+    """Return a name, in lines that fit a small screen, to be shown when hovering."""
+    return (
+        "<br>".join(label(line, LINE_LETTERS) for line in textwrap.wrap(squeezed(name, letters), LINE_LETTERS))
+        or "&nbsp;"
+    )
 
 
 def heat_map(values: Array, row_names: Sequence[str], col_names: Sequence[str], top: float) -> Figure:
@@ -82,8 +93,8 @@ def heat_map(values: Array, row_names: Sequence[str], col_names: Sequence[str], 
     go = graph_objects()
     angle = -90 if len(col_names) > MOST_SLANTED else -45
     full = np.empty((*values.shape, 2), dtype=object)
-    full[:, :, 0] = np.array([label(name, None) for name in row_names], dtype=object)[:, None]
-    full[:, :, 1] = np.array([label(name, None) for name in col_names], dtype=object)
+    full[:, :, 0] = np.array([hovering(name) for name in row_names], dtype=object)[:, None]
+    full[:, :, 1] = np.array([hovering(name) for name in col_names], dtype=object)
     figure = go.Figure(
         go.Heatmap(
             z=values.astype(np.float32),

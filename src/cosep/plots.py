@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from cosep.drawing import COLORS, TICK_LETTERS, Figure, finished, graph_objects, heat_map, label
+from cosep.drawing import COLORS, TICK_LETTERS, Figure, finished, graph_objects, heat_map, hovering, label
 from cosep.factorization import Factorization
-from cosep.matrix.checks import as_matrix, check_nonzero
+from cosep.matrix.checks import as_matrix, check_nonzero, check_record
 from cosep.matrix.local import Indices
 from cosep.overview import Side, overview
 from cosep.topics import topics_of
@@ -20,6 +20,8 @@ __all__ = ["core", "errors", "matrix", "rank_curve", "stability"]
 
 # A core of at most so many rows and columns has its numbers written in it.
 MOST_WRITTEN = 16
+# Letters of a name when hovering over one of many.
+HOVER_LETTERS = 120
 # Points of an error curve at the most.
 MOST_POINTS = 400
 # A cluster is named on the axis of the reordered matrix if it takes up at least this share of it.
@@ -142,6 +144,7 @@ def errors(explanation: Any, *, row_names: Names = None, col_names: Names = None
     -------
     plotly.graph_objects.Figure
     """
+    check_record(explanation, "explanation", ("row_errors", "col_errors"))
     go = graph_objects()
     figure = go.Figure()
     notes = []
@@ -156,7 +159,7 @@ def errors(explanation: Any, *, row_names: Names = None, col_names: Names = None
         figure.add_scatter(
             x=100.0 * (kept + 1) / max(len(order), 1),
             y=100.0 * values[order[kept]],
-            customdata=[label(name_of(names, int(i), kind), None) for i in order[kept]],
+            customdata=[hovering(name_of(names, int(i), kind), HOVER_LETTERS) for i in order[kept]],
             name=f"{kind}s",
             mode="lines" if len(kept) > 40 else "lines+markers",
             hovertemplate=f"%{{customdata}}<br>{kind} error %{{y:.1f}}%<extra></extra>",
@@ -165,8 +168,8 @@ def errors(explanation: Any, *, row_names: Names = None, col_names: Names = None
     figure.update_xaxes(ticksuffix="%", range=[0, 101])
     return finished(
         figure,
-        title="Relative error of every row and column, best explained first",
-        x="share of the rows, or of the columns",
+        title="Relative error of every row and column",
+        x="share of all, best explained first",
         y="relative error",
         height=380,
         note=" ".join(["Error: the norm of what is left of a row, divided by the norm of the row.", *notes]),
@@ -186,6 +189,7 @@ def stability(result: Any, *, row_names: Names = None, col_names: Names = None) 
     -------
     plotly.graph_objects.Figure
     """
+    check_record(result, "result", ("rows", "cols", "n_draws", "share"))
     go = graph_objects()
     figure = go.Figure()
     sides = [("row", row_names, result.rows), ("column", col_names, result.cols)]
@@ -201,7 +205,7 @@ def stability(result: Any, *, row_names: Names = None, col_names: Names = None) 
             figure.add_scatter(
                 x=100.0 * np.asarray(table[column], dtype=np.float64),
                 y=places,
-                customdata=[label(name, None) for name in named],
+                customdata=[hovering(name, HOVER_LETTERS) for name in named],
                 name=words,
                 mode="markers",
                 marker={"symbol": symbol, "size": 9, "color": COLORS[color]},
@@ -236,9 +240,10 @@ def rank_curve(choice: Any) -> Figure:
     -------
     plotly.graph_objects.Figure
     """
-    from plotly.subplots import make_subplots  # noqa: PLC0415 - plotly is an extra; graph_objects says so if it is missing
-
+    check_record(choice, "choice", ("n_rows", "n_cols", "table"))
     graph_objects()
+    from plotly.subplots import make_subplots  # noqa: PLC0415 - an extra, there by now
+
     table = {name: np.asarray(column) for name, column in choice.table.items()}
     n_rows, n_cols = table["n_rows"].astype(int), table["n_cols"].astype(int)
     best = (n_rows == int(choice.n_rows)) & (n_cols == int(choice.n_cols))
@@ -306,7 +311,7 @@ def _curves(n_rows: Indices, n_cols: Indices) -> list[tuple[str, Indices]]:
 def _line_names(side: Side, names: Names, kind: str, heads: dict[int, str]) -> list[str]:
     """Return what to call each line of the reordered matrix: its row, or the first of its rows and how many more."""
     return [
-        name_of(names, int(part[0]), kind)
+        squeezed(name_of(names, int(part[0]), kind), HOVER_LETTERS)
         + (f" and {count(len(part) - 1, f'more {kind}')}" if len(part) > 1 else "")
         + (f" (cluster of {squeezed(heads[cluster], TICK_LETTERS)})" if cluster in heads else "")
         for part, cluster in zip(side.members, side.clusters.tolist(), strict=True)

@@ -277,6 +277,14 @@ def check_choice(value: Any, name: str, choices: Any) -> str:
     return value
 
 
+def check_record(value: Any, name: str, fields: tuple[str, ...]) -> None:
+    """Refuse a record that lacks a field."""
+    missing = [field for field in fields if not hasattr(value, field)]
+    if missing:
+        msg = f"{name} must have {', '.join(fields)}, but {type(value).__name__} lacks {', '.join(missing)}."
+        raise ValueError(msg)
+
+
 def check_callback(value: Any, name: str = "callback") -> None:
     """Refuse a callback that cannot be called."""
     if value is not None and not callable(value):

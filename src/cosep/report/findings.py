@@ -14,19 +14,26 @@ import numpy as np
 
 import cosep
 from cosep.factorization import Factorization
-from cosep.matrix.checks import as_matrix, check_nonzero
+from cosep.matrix.checks import as_matrix, check_nonzero, check_record
 from cosep.matrix.local import Array, LocalMatrix
 from cosep.topics import Topics, topics_of
-from cosep.wording import Names, count, excerpt, name_of, percent, points, quantity, readable
+from cosep.wording import LONGEST_NAME, Names, count, excerpt, name_of, percent, points, quantity, readable, squeezed
 
 Record = dict[str, Any]
 
-# How much of everything a page shows.
-ANCHORS, VALUES, COLUMNS, MEMBERS, WORST = 8, 8, 12, 8, 8
+# How much of everything a page shows, and how much if there are many topics.
+SHOWN = {"anchors": 8, "values": 8, "columns": 12, "members": 8}
+SHOWN_OF_MANY = {"anchors": 5, "values": 5, "columns": 8, "members": 5}
+MANY_TOPICS = 24
+WORST = 8
+# Letters of all names in all topics, about.
+LETTERS = 200_000
 EXCERPT_LETTERS = 560
 LONGEST_COMMAND = 4000
 # A column belongs to a topic that is not its own, too, from this share of the strongest tie of the topic on.
 STRONG = 0.5
+# Rows whose parts agree in so many digits are tied, and the first comes first.
+TIED = 9
 # A core with more rows or columns is drawn, but not printed as a table.
 MOST_TABULATED = 30
 # Versions of which packages decide on the result.
@@ -48,6 +55,13 @@ def gather(
     M = as_matrix(X)
     fidelity = factorization.fidelity(M)
     check_nonzero(M)
+    for name, record, fields in (
+        ("explanation", explanation, ("rows", "row_errors", "col_errors")),
+        ("stability", stability, ("rows", "cols", "n_draws", "share")),
+        ("rank", rank, ("n_rows", "n_cols", "reason", "table")),
+    ):
+        if record is not None:
+            check_record(record, name, fields)
     _check_texts(texts, M.shape[0])
     if command is not None and not isinstance(command, str):
         msg = f"command={command!r} must be the text of the command that made the report, or None."
@@ -135,33 +149,44 @@ def _cards(
     labels, parts = topics.speakers(M)
     reasons = [None] * len(topics.rows) if explanation is None else _reasons(explanation, factorization, topics)
     strengths = topics.core * np.linalg.norm(topics.col_weights, axis=1)
+    shown = SHOWN if len(topics.rows) <= MANY_TOPICS else SHOWN_OF_MANY
+    letters = min(LONGEST_NAME, max(60, LETTERS // (len(topics.rows) * sum(shown.values()))))
+    row_names, col_names = factorization.row_names, factorization.col_names
     cards = []
     for k, i in enumerate(topics.rows):
         ours = np.flatnonzero((labels == k) & (np.arange(len(labels)) != i))
-        closest = ours[np.argsort(-parts[ours], kind="stable")[:MEMBERS]]
-        anchors = _anchors(topics, k, strengths[k])
+        closest = ours[np.argsort(-parts[ours].round(TIED), kind="stable")[: shown["members"]]]
+        anchors = _anchors(topics, k, strengths[k])[: shown["anchors"]]
         together = topics.core[k] @ topics.col_weights
         together[topics.cols[anchors]] = 0.0
+        values = _largest(np.ldexp(M.take(rows=np.array([i]))[0], M.exponent), shown["values"])
         cards.append(
             {
                 "number": k + 1,
                 "index": int(i),
-                "name": name_of(factorization.row_names, int(i), "row"),
+                "name": name_of(row_names, int(i), "row"),
                 "text": None if texts is None else excerpt(texts[i], EXCERPT_LETTERS),
-                "values": _largest(M.take(rows=np.array([i]))[0], factorization.col_names, VALUES, M.exponent),
+                "values": [
+                    {"name": squeezed(name_of(col_names, j, "column"), letters), "value": quantity(value), "bar": bar}
+                    for j, value, bar in values
+                ],
                 "anchors": [
                     {
-                        "name": name_of(factorization.col_names, int(topics.cols[l]), "column"),
+                        "name": squeezed(name_of(col_names, int(topics.cols[l]), "column"), letters),
                         "value": quantity(topics.core[k, l]),
                         "own": bool(topics.homes[l] == k),
                     }
                     for l in anchors
                 ],
-                "columns": [entry["name"] for entry in _largest(together, factorization.col_names, COLUMNS)],
+                "columns": [
+                    squeezed(name_of(col_names, j, "column"), letters)
+                    for j, _, _ in _largest(together, shown["columns"])
+                ],
                 "size": int((labels == k).sum()),
                 "share": float((labels == k).mean()),
                 "members": [
-                    {"name": name_of(factorization.row_names, int(j), "row"), "part": float(parts[j])} for j in closest
+                    {"name": squeezed(name_of(row_names, int(j), "row"), letters), "part": float(parts[j])}
+                    for j in closest
                 ],
                 "why": reasons[k],
             }
@@ -172,20 +197,13 @@ def _cards(
 def _anchors(topics: Topics, k: int, strengths: Array) -> Any:
     """Return the selected columns of a topic, strongest first: its own ones, and others with a strong tie to it."""
     ours = (topics.core[k] > 0) & ((topics.homes == k) | (strengths >= STRONG * strengths.max()))
-    return [l for l in np.argsort(-strengths, kind="stable") if ours[l]][:ANCHORS]
+    return [l for l in np.argsort(-strengths, kind="stable") if ours[l]]
 
 
-def _largest(values: Array, names: Names, most: int, exponent: int = 0) -> list[Record]:
-    """Return the largest of the positive values, with their names and their share of the largest one."""
+def _largest(values: Array, most: int) -> list[tuple[int, float, float]]:
+    """Return positions and values of the largest positive ones, and their share of the largest of all."""
     order = [int(j) for j in np.argsort(-values, kind="stable")[:most] if values[j] > 0]
-    return [
-        {
-            "name": name_of(names, j, "column"),
-            "value": quantity(float(np.ldexp(values[j], exponent))),
-            "bar": float(values[j] / values[order[0]]),
-        }
-        for j in order
-    ]
+    return [(j, float(values[j]), float(values[j] / values[order[0]])) for j in order]
 
 
 def _reasons(explanation: Any, factorization: Factorization, topics: Topics) -> list[Record]:
@@ -339,6 +357,7 @@ def _check_indices(given: Any, chosen: Any, name: str) -> None:
 def _check_texts(texts: Any, m: int) -> None:
     if texts is None:
         return
-    if isinstance(texts, str) or len(texts) != m or not all(isinstance(text, str) for text in texts):
-        msg = f"texts must be one text for each of the {m} rows, got {type(texts).__name__} of length {len(texts)}."
+    size = len(texts) if hasattr(texts, "__len__") and not isinstance(texts, str) else None
+    if size != m or not all(isinstance(text, str) for text in texts):
+        msg = f"texts must be one text for each of the {m} rows, got {readable(repr(texts), 80)}."
         raise ValueError(msg)

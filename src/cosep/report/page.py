@@ -15,7 +15,7 @@ from cosep import plots
 from cosep.drawing import Figure, template
 from cosep.factorization import Factorization
 from cosep.report.findings import Record, gather
-from cosep.wording import brief, count, percent
+from cosep.wording import brief, count, percent, squeezed
 
 SCHEMES = ("light", "dark")
 
@@ -102,7 +102,7 @@ def render(findings: Record, figures: dict[str, Figure]) -> str:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"percent": percent, "brief": brief, "count": count}
+    environment.filters |= {"percent": percent, "brief": brief, "count": count, "squeezed": squeezed}
     data = {
         "figures": {name: _compact(figure) for name, figure in figures.items()},
         "templates": {scheme: template(scheme) for scheme in SCHEMES},

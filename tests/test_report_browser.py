@@ -1,0 +1,280 @@
+"""The page in a browser: drawn, quiet, reachable by keyboard, readable everywhere, and inert to hostile names."""
+
+import os
+import re
+import shutil
+import time
+from contextlib import contextmanager
+from itertools import product
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+import stand_ins
+from cosep.report import write_report
+
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+FIGURES = ("core", "matrix", "errors", "stability", "rank")
+SIZES = {"wide": {"width": 1280, "height": 900}, "narrow": {"width": 400, "height": 800}}
+PAPERS = {"light": "rgb(255, 255, 255)", "dark": "rgb(26, 33, 37)"}
+PATIENCE = 30.0
+# What text needs to be readable, by WCAG 2.2, level AA.
+CONTRAST = 4.5
+
+CASES = {
+    "blocks": lambda: _named(*stand_ins.blocks()),
+    "hostile": stand_ins.hostile,
+    "large": lambda: stand_ins.large(m=3000, n=300),
+    "smallest": lambda: _named(*stand_ins.blocks(((1, 1), (1, 1)))),
+}
+
+
+def _named(X, rows, cols):
+    result = stand_ins.factorize(X, rows, cols)
+    return X, result, [f"What document {i} says." for i in range(len(X))]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, or a skip where there is none; under CI=true that is a failure."""
+    path = os.environ.get("COSEP_CHROMIUM") or shutil.which("chromium")
+    if path is None:
+        missing = "no chromium here: `make browser` installs it, COSEP_CHROMIUM names another"
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(missing)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def page_of(tmp_path_factory):
+    """A function that writes the page of a case once and returns its path."""
+    written = {}
+
+    def write(case):
+        if case not in written:
+            X, result, texts = CASES[case]()
+            written[case] = tmp_path_factory.mktemp(case) / "report.html"
+            write_report(
+                written[case],
+                result,
+                X,
+                texts=texts,
+                explanation=stand_ins.explanation(result),
+                stability=stand_ins.stability(result),
+                rank=stand_ins.rank_choice(),
+                command="cosep fit <folder> --rows 3 " + "--very-long-option " * 20,
+            )
+        return written[case]
+
+    return write
+
+
+@contextmanager
+def opened(browser, path, **options):
+    """Open a page, and at the end demand that it was quiet and asked for nothing but itself."""
+    complaints, requests = [], []
+    with browser.new_context(viewport=SIZES["wide"], **options) as context:
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        context.on("request", lambda request: requests.append(request.url))
+        page.goto(path.as_uri())
+        yield page
+    assert complaints == []
+    assert [url for url in requests if not url.startswith("data:")] == [path.as_uri()]
+
+
+def wait_for(page, condition):
+    """Wait until a condition holds; asked from here, for the policy of the page lets no text run as a script."""
+    deadline = time.monotonic() + PATIENCE
+    while not page.evaluate(condition):
+        assert time.monotonic() < deadline, condition
+        page.wait_for_timeout(20)
+
+
+def drawn(page):
+    """Wait until every chart is drawn, and return names, sizes and numbers of marks."""
+    wait_for(page, "document.querySelectorAll('.plot .main-svg .subplot').length >= 6")
+    return page.evaluate(
+        """[...document.querySelectorAll(".plot")].map((plot) => {
+            const box = plot.querySelector(".main-svg").getBoundingClientRect();
+            const marks = plot.querySelectorAll(".heatmaplayer image, .scatterlayer path, .scatterlayer .point").length;
+            return [plot.dataset.figure, box.width, box.height, marks];
+        })"""
+    )
+
+
+def on_background(color):
+    return (
+        f"[...document.querySelectorAll('.plot .main-svg:first-child')].every((s) => s.style.background === '{color}')"
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_chart_is_drawn_and_nothing_is_wider_than_the_window(browser, page_of, case):
+    with opened(browser, page_of(case), color_scheme="light") as page:
+        for (size, viewport), (scheme, color) in product(SIZES.items(), PAPERS.items()):
+            page.set_viewport_size(viewport)
+            page.emulate_media(color_scheme=scheme)
+            wait_for(page, f"innerWidth === {viewport['width']}")
+            wait_for(page, on_background(color))
+            wait_for(page, "[...document.querySelectorAll('.plot')].every((p) => p.scrollWidth <= p.clientWidth)")
+            charts = drawn(page)
+            assert tuple(name for name, *_ in charts) == FIGURES
+            for name, width, height, marks in charts:
+                assert 200 < width <= viewport["width"], (name, size, scheme)
+                assert height > 150, name
+                assert marks > 0, name
+            for k in range(page.locator('[role="tab"]').count() if case == "hostile" else 1):
+                page.locator('[role="tab"]').nth(k).click()
+                assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"], (size, scheme)
+
+
+@pytest.mark.parametrize("case", ["blocks", "hostile"])
+def test_hovering_shows_names_and_values(browser, page_of, case):
+    _, result, _ = CASES[case]()
+    names = [letters(name)[:30] for name in result.row_names]
+    with opened(browser, page_of(case)) as page:
+        drawn(page)
+        for figure in FIGURES:
+            plot = page.locator(f'[data-figure="{figure}"]')
+            page.mouse.move(0, 0)
+            plot.scroll_into_view_if_needed()
+            mark = ".heatmaplayer image" if figure in {"core", "matrix"} else ".scatterlayer .point"
+            plot.locator(mark).first.scroll_into_view_if_needed()
+            box = plot.locator(mark).first.bounding_box()
+            inset = 6 if "image" in mark else box["width"] / 2
+            page.mouse.move(box["x"] + inset, box["y"] + inset, steps=3)
+            words = plot.locator(".hoverlayer .hovertext")
+            words.first.wait_for()
+            said = words.first.text_content()
+            if figure == "rank":
+                assert "held-out error 0.2" in said
+            else:
+                assert any(name in letters(said) for name in names), (figure, said)
+            assert plot.locator("a, b, foreignObject").count() == 0
+
+
+def letters(text):
+    return "".join(re.findall(r"\w", text))
+
+
+def test_topics_switch_by_click_and_by_keyboard(browser, page_of):
+    with opened(browser, page_of("blocks")) as page:
+        tabs, panels = page.locator('[role="tab"]'), page.locator('[role="tabpanel"]')
+
+        def shown():
+            states = [tabs.nth(k).get_attribute("aria-selected") == "true" for k in range(tabs.count())]
+            assert [panels.nth(k).is_visible() for k in range(tabs.count())] == states
+            assert [tabs.nth(k).get_attribute("tabindex") == "0" for k in range(tabs.count())] == states
+            return states.index(True)
+
+        assert (tabs.count(), panels.count(), shown()) == (3, 3, 0)
+        tabs.nth(1).click()
+        assert shown() == 1
+        for key, expected in (
+            ("ArrowDown", 2),
+            ("ArrowDown", 0),
+            ("ArrowUp", 2),
+            ("Home", 0),
+            ("End", 2),
+            ("ArrowRight", 0),
+            ("ArrowLeft", 2),
+        ):
+            page.keyboard.press(key)
+            assert shown() == expected
+            assert page.evaluate("document.activeElement.id") == f"tab-{expected + 1}"
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+        assert "document 14" in panels.nth(2).inner_text()
+        page.evaluate("() => { location.hash = 'topic-2'; }")
+        wait_for(page, "!document.getElementById('topic-2').hidden")
+
+
+def test_the_keyboard_reaches_the_findings_first(browser, page_of):
+    with opened(browser, page_of("blocks")) as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "main"
+        reached = set()
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            reached.add(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
+        assert {"tab-1", "topic-1", "SUMMARY"} <= reached
+
+
+def test_hostile_names_do_nothing(browser, page_of):
+    with opened(browser, page_of("hostile")) as page:
+        drawn(page)
+        for k in range(3):
+            page.locator('[role="tab"]').nth(k).click()
+            page.locator(f"#topic-{k + 1} blockquote").hover()
+        assert page.evaluate("window.hacked") is None
+        assert page.evaluate("document.scripts.length") == 3
+        assert page.evaluate("document.images.length") == 0
+        assert page.locator("svg a, .plot b, main script, a[href^='javascript']").count() == 0
+        page.locator('[role="tab"]').first.click()
+        assert page.locator("#head-1").inner_text() == stand_ins.HOSTILE[0]
+        ticks = " ".join(page.locator('[data-figure="stability"] .ytick text').all_text_contents())
+        assert "<script>" in ticks
+        assert "onerror" not in page.evaluate(
+            "[...document.querySelectorAll('*')].flatMap((e) => e.getAttributeNames())"
+        )
+
+
+def test_print_shows_every_topic_on_white(browser, page_of):
+    with opened(browser, page_of("blocks"), color_scheme="dark") as page:
+        drawn(page)
+        pdf = page.pdf(format="A4")
+        assert pdf.startswith(b"%PDF-")
+        assert len(pdf) > 10_000
+        page.emulate_media(media="print")
+        wait_for(page, on_background(PAPERS["light"]))
+        assert [page.locator(f"#topic-{k}").is_visible() for k in (1, 2, 3)] == [True] * 3
+        assert not page.locator('[role="tablist"]').is_visible()
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert max(width for _, width, *_ in drawn(page)) <= 680
+        page.emulate_media(media="screen")
+        wait_for(page, on_background(PAPERS["dark"]))
+
+
+def test_without_scripts_every_topic_can_be_read(browser, page_of):
+    with opened(browser, page_of("blocks"), java_script_enabled=False) as page:
+        assert [page.locator(f"#topic-{k}").is_visible() for k in (1, 2, 3)] == [True] * 3
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_what_is_behind_it(browser, page_of, scheme):
+    with opened(browser, page_of("blocks"), color_scheme=scheme) as page:
+        for ink, behind in (
+            *((ink, behind) for ink in ("ink", "muted", "accent") for behind in ("paper", "card")),
+            ("on-accent", "accent"),
+            ("ink", "accent-soft"),
+            ("muted", "accent-soft"),
+        ):
+            value = "getComputedStyle(document.documentElement).getPropertyValue('--{}').trim()"
+            colors = [page.evaluate(value.format(name)) for name in (ink, behind)]
+            assert contrast(*colors) >= CONTRAST, (scheme, ink, behind)
+
+
+def contrast(*colors):
+    """Return the contrast ratio of two colours, by WCAG 2.2."""
+    lights = sorted(luminance(color) for color in colors)
+    return (lights[1] + 0.05) / (lights[0] + 0.05)
+
+
+def luminance(color):
+    parts = [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
