@@ -20,6 +20,8 @@ from cosep.matrix.local import Array, Indices, LocalMatrix
 # What a long computation reports: stage, step, most steps, and the relative error (nan where it is not known yet) or,
 # within one solve, the relative duality gap.
 Callback = Callable[[str, int, int, float], None]
+# Equally long columns by name: what pandas.DataFrame takes as it is.
+Table = dict[str, NDArray[Any]]
 
 FORMAT = "cosep-factorization"
 FORMAT_VERSION = 1

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from cosep.estimators.base import Method, method_named, options_for, refuse_no_selection
-from cosep.factorization import Callback, Selection
+from cosep.factorization import Callback, Selection, Table
 from cosep.matrix.checks import (
     as_matrix,
     check_callback,
@@ -22,8 +21,6 @@ from cosep.matrix.checks import (
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import check_selection
 from cosep.select import BOTH_SELECTORS
-
-Table = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +87,8 @@ def stability(
     selection : Selection
         The rows and columns selected from X.
     method : str or callable
-        What selected them: a name that `CoSeparableNMF` knows, or a function ``(X, n_rows, n_cols) -> Selection``.
+        What selected them: a name that `CoSeparableNMF` knows, or a function ``(X, n_rows, n_cols) -> Selection``; of
+        a model with further options, ``lambda X, *sizes: CoSeparableNMF(*sizes, ...).fit(X).factorization_.selection``.
     n_draws : int
         The cost is that of so many selections, each on a little less than X; nothing is refitted.
     share : float
