@@ -24,13 +24,14 @@ def read_cells(source: Source, layer: str | None, labels: str | None) -> NamedMa
             try:
                 values, genes = _matrix(source, cells, layer)
                 classes = None if labels is None else _classes(source, cells, labels)
+                layers = _layers(cells)
                 names = list(cells.obs_names), list(genes)
             finally:
                 cells.file.close()
     try:
         return build(source, values, *names, labels=classes)
     except InputError as error:
-        others = [name for name in (*([RAW] if cells.raw is not None else []), *cells.layers) if name != layer]
+        others = [name for name in layers if name != layer]
         if "negative" not in str(error) or not others:
             raise
         what = str(error).removeprefix(f"{source.name}: ")
@@ -47,25 +48,21 @@ def _check_sizes(source: Source) -> None:
 
 
 def _matrix(source: Source, cells: Any, layer: str | None) -> tuple[Any, Any]:
+    if layer is not None and layer not in _layers(cells):
+        source.fail(f"layer={layer!r} is none of its layers: {', '.join(map(repr, _layers(cells))) or 'it has none'}.")
     if layer == RAW and RAW not in cells.layers:
-        if cells.raw is None:
-            source.fail(
-                f"layer='raw': it has no raw matrix; its layers are {', '.join(map(repr, cells.layers)) or 'none'}."
-            )
         stored, genes = cells.raw.X, cells.raw.var_names
-    elif layer is not None:
-        if layer not in cells.layers:
-            source.fail(
-                f"layer={layer!r} is none of its layers: {', '.join(map(repr, cells.layers)) or 'it has none'}."
-            )
-        stored, genes = cells.layers[layer], cells.var_names
     else:
-        stored, genes = cells.X, cells.var_names
-        if stored is None:
-            source.fail(f"has no X; name a layer: {', '.join(map(repr, cells.layers)) or 'it has none'}.")
+        stored, genes = cells.X if layer is None else cells.layers[layer], cells.var_names
+    if stored is None:
+        source.fail(f"has no X; name a layer: {', '.join(map(repr, _layers(cells))) or 'it has none'}.")
     if hasattr(stored, "to_memory"):
         stored = stored.to_memory()
     return stored if hasattr(stored, "tocsr") else np.asarray(stored), genes
+
+
+def _layers(cells: Any) -> list[str]:
+    return [*cells.layers, *([RAW] if cells.raw is not None and RAW not in cells.layers else [])]
 
 
 def _classes(source: Source, cells: Any, labels: str) -> Any:

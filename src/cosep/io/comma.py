@@ -1,18 +1,18 @@
-"""A ``.csv`` or ``.tsv`` file enters; its heading and pieces of a few thousand rows leave."""
+"""A ``.csv`` or ``.tsv`` file enters; its heading and pieces of some thousand rows leave."""
 
 import csv
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
-
-import numpy as np
+from typing import Any, BinaryIO
 
 from cosep.io.extras import optional
-from cosep.io.layout import MISSING, NUMBER, PIECE_NUMBERS, SAMPLE, is_numbers
+from cosep.io.layout import MISSING, NUMBER, SAMPLE, is_numbers
 from cosep.io.source import Source
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+# Bytes that are parsed at a time; a row must fit into it.
+PIECE_BYTES = 1 << 24
 
 
 class CommaTable:
@@ -23,9 +23,10 @@ class CommaTable:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.separator = SEPARATORS[source.suffix]
+        self.arrow = optional("pyarrow", f"reading {source.suffix}", "cli")
+        self.csv = optional("pyarrow.csv", f"reading {source.suffix}", "cli")
         with source.expecting("a table"), self._after_heading() as (heading, stream):
-            records = csv.reader(iter(stream.readline, ""), delimiter=self.separator)
-            self.sample = [record for record in itertools.islice(records, SAMPLE) if record]
+            self.sample = list(itertools.islice(self._records(stream), SAMPLE))
         if not self.sample:
             source.fail("has a heading but no rows; expected at least one.")
         width = len(self.sample[0])
@@ -39,48 +40,48 @@ class CommaTable:
             source.fail("the first line has only numbers; add a line with the names of the columns above it.")
         self.names = heading
 
-    @contextmanager
-    def _after_heading(self) -> Iterator[tuple[list[str], TextIO]]:
-        with self.source.open_text() as stream:
-            records = csv.reader(iter(stream.readline, ""), delimiter=self.separator)
-            yield next((record for record in records if record), []), stream
+    def _records(self, stream: BinaryIO) -> Iterator[list[str]]:
+        """Read record by record, not a byte further."""
+        lines = (line.decode() for line in iter(stream.readline, b""))
+        return (record for record in csv.reader(lines, delimiter=self.separator) if record)
 
-    def pieces(self, numbers: list[int], words: list[int]) -> Iterator[Any]:
-        """Yield data frames with these columns, by position: as float64, and as text just as it stands."""
-        pandas = optional("pandas", f"reading {self.source.suffix}", "cli")
-        dtypes = dict.fromkeys(numbers, np.float64) | dict.fromkeys(words, str)
+    @contextmanager
+    def _after_heading(self) -> Iterator[tuple[list[str], BinaryIO]]:
+        with self.source.open_bytes(text=True) as stream:
+            heading = next(self._records(stream), [])
+            if heading:
+                heading[0] = heading[0].removeprefix("\ufeff")
+            yield heading, stream
+
+    def pieces(self, numbers: list[int], words: list[int]) -> Iterator[dict[int, Any]]:
+        """Yield these columns, by position, as Arrow arrays: of float64, and of text just as it stands."""
+        names = [str(j) for j in range(len(self.names))]
+        kinds = {names[j]: self.arrow.float64() for j in numbers} | {names[j]: self.arrow.string() for j in words}
         done = 0
         with self.source.expecting("a table"), self._after_heading() as (_, stream):
             try:
-                with pandas.read_csv(
+                with self.csv.open_csv(
                     stream,
-                    sep=self.separator,
-                    header=None,
-                    names=range(len(self.names)),
-                    index_col=False,
-                    usecols=sorted(dtypes),
-                    dtype=dtypes,
-                    keep_default_na=False,
-                    na_values=dict.fromkeys(numbers, MISSING),
-                    float_precision="round_trip",
-                    chunksize=max(1, PIECE_NUMBERS // len(dtypes)),
+                    self.csv.ReadOptions(use_threads=False, block_size=PIECE_BYTES, column_names=names),
+                    self.csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
+                    self.csv.ConvertOptions(
+                        column_types=kinds,
+                        include_columns=list(kinds),
+                        null_values=list(MISSING),
+                        strings_can_be_null=False,
+                    ),
                 ) as reader:
-                    for piece in reader:
-                        yield piece
-                        done += len(piece)
-            except pandas.errors.EmptyDataError:
-                return
-            except ValueError:
+                    for batch in reader:
+                        yield {j: batch.column(names[j]) for j in (*numbers, *words)}
+                        done += batch.num_rows
+            except self.arrow.ArrowInvalid:
                 self._locate(done, numbers)
                 raise
 
     def _locate(self, done: int, numbers: list[int]) -> None:
         """Raise for the first record after those that are done which is no row of numbers."""
         with self._after_heading() as (_, stream):
-            records = csv.reader(iter(stream.readline, ""), delimiter=self.separator)
-            for at, record in enumerate((record for record in records if record), 1):
-                if at <= done:
-                    continue
+            for at, record in enumerate(itertools.islice(self._records(stream), done, None), done + 1):
                 if len(record) != len(self.names):
                     self.source.fail(f"row {at} has {len(record)} columns instead of {len(self.names)}; mend it.")
                 for j in numbers:

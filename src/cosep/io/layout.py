@@ -14,8 +14,6 @@ from cosep.io.source import Source
 
 # Rows that are looked at to tell names from numbers.
 SAMPLE = 100
-# Numbers in a piece of a table: 16 MB in float64.
-PIECE_NUMBERS = 1 << 21
 LAYOUTS = ("wide", "triplets")
 # A missing value, as tables write it.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "<NA>")

@@ -1,65 +1,66 @@
-"""An Apache Parquet file enters; its heading and pieces of a few thousand rows leave."""
+"""An Apache Parquet file enters; its heading and pieces of some thousand rows leave."""
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from cosep.io.extras import optional
-from cosep.io.layout import PIECE_NUMBERS, SAMPLE
+from cosep.io.layout import SAMPLE
 from cosep.io.source import Source
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
+# Entries that are read at a time: 16 MB of numbers.
+PIECE_ENTRIES = 1 << 21
 
 
 class ParquetTable:
-    """A table by columns: ``names`` is the heading, ``sample`` the first rows, ``index`` what pandas calls its index."""
-
-    index: str | None = None
+    """A table by columns: ``names`` is the heading, ``sample`` the first rows, ``index`` what pandas calls index."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.arrow = optional("pyarrow", "reading .parquet", "cli")
         parquet = optional("pyarrow.parquet", "reading .parquet", "cli")
         with source.expecting("a Parquet file"):
             self.file = parquet.ParquetFile(source.path)
+            rows, columns = self.file.metadata.num_rows, self.file.metadata.num_columns
+            source.check_memory(rows * columns, f"a table of {rows} x {columns}")
             schema = self.file.schema_arrow
-            self.names = list(schema.names)
+            self.names: list[str] = list(schema.names)
             declared = (schema.pandas_metadata or {}).get("index_columns", [])
-            if len(declared) == 1 and isinstance(declared[0], str):
-                self.index = declared[0]
-            head = next(self.file.iter_batches(SAMPLE), None)
-            self.sample = [] if head is None else [[_text(value) for value in row.values()] for row in head.to_pylist()]
-            if len(set(self.names)) < len(self.names):
-                source.fail("has several columns of the same name; rename them.")
+            self.index = declared[0] if len(declared) == 1 and isinstance(declared[0], str) else None
+            if not self.names or len(set(self.names)) < len(self.names):
+                source.fail("has no columns, or several of the same name; rename them.")
+            heads = [
+                head.slice(0, SAMPLE) for head in itertools.islice(self.file.iter_batches(SAMPLE, use_threads=False), 1)
+            ]
+            fields = [self._text(head.column(j)).to_pylist() for head in heads for j in range(len(self.names))]
+        self.sample = [list(row) for row in zip(*fields, strict=True)]
         if not self.sample:
             source.fail("has no rows; expected at least one.")
 
-    def pieces(self, numbers: list[int], words: list[int]) -> Iterator[Any]:
-        """Yield data frames with these columns, by position: as float64, and as text."""
-        pandas = optional("pandas", "reading .parquet", "cli")
-        wanted = [self.names[j] for j in sorted({*numbers, *words})]
-        with self.source.expecting("a Parquet file with numbers"):
-            for batch in self.file.iter_batches(max(1, PIECE_NUMBERS // len(wanted)), columns=wanted):
-                columns = {}
-                for j in sorted({*numbers, *words}):
-                    column = batch.column(self.names[j])
-                    columns[j] = (
-                        [_text(value) for value in column.to_pylist()] if j in words else self._floats(j, column)
-                    )
-                yield pandas.DataFrame(columns)
+    def pieces(self, numbers: list[int], words: list[int]) -> Iterator[dict[int, Any]]:
+        """Yield these columns, by position, as Arrow arrays: of float64, and of text."""
+        wanted = sorted({*numbers, *words})
+        with self.source.expecting("a Parquet file"):
+            names, size = [self.names[j] for j in wanted], max(1, PIECE_ENTRIES // len(wanted))
+            for batch in self.file.iter_batches(size, columns=names, use_threads=False):
+                columns = {j: batch.column(self.names[j]) for j in wanted}
+                yield {j: self._text(columns[j]) if j in words else self._floats(j, columns[j]) for j in wanted}
+
+    def _text(self, column: Any) -> Any:
+        if self.arrow.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        if self.arrow.types.is_nested(column.type) or self.arrow.types.is_binary(column.type):
+            return self.arrow.array([str(value) for value in column.to_pylist()])
+        return column.cast(self.arrow.string()).fill_null("")
 
     def _floats(self, j: int, column: Any) -> Any:
-        compute, arrow = optional("pyarrow.compute", "reading .parquet", "cli"), optional("pyarrow", "", "cli")
-        kind = column.type
-        if not (arrow.types.is_floating(kind) or arrow.types.is_integer(kind) or arrow.types.is_boolean(kind)):
-            if arrow.types.is_decimal(kind):
-                return compute.cast(column, arrow.float64()).to_numpy(zero_copy_only=False)
+        types, kind = self.arrow.types, column.type
+        if not any(of(kind) for of in (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal)):
             self.source.fail(
                 f"column {self.names[j]!r} has type {kind}, where numbers are expected; leave the column out, or name "
                 "it as index or labels."
             )
-        return column.to_numpy(zero_copy_only=False).astype(np.float64)
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)
+        return column.cast(self.arrow.uint8() if types.is_boolean(kind) else kind).cast(
+            self.arrow.float64(), safe=False
+        )

@@ -44,8 +44,8 @@ def read(
     a folder              one text in each ``.txt`` file, also in folders within it, in the order of their paths
     ====================  ==============================================================================================
 
-    Text formats are UTF-8, and may end in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. The first column of a wide table has the
-    names of its rows if it has no heading or holds more than numbers. A table of three columns, the third numbers, the
+    Text formats are UTF-8, and may end in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. The first column of a wide table
+    names its rows if it has no heading or holds more than numbers. A table of three columns, the third numbers, the
     second not, lists triplets: row, column, value, where integers are names too, and what is given twice is added up.
     Names stay as they are written: "NA" and "007" too. Sparse matrices stay sparse, and a table with fewer than a third
     of nonzeros becomes sparse. Dense tables beyond 1 GiB become float32 where nothing is lost.

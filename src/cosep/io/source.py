@@ -25,6 +25,7 @@ STANDARD_INPUT = "-"
 LARGEST_UNPACKED = 1 << 30
 LARGEST_RATIO = 200
 UNPACKERS: dict[str, Callable[[BinaryIO], Any]] = {
+    "": lambda file: file,
     ".gz": lambda file: gzip.GzipFile(fileobj=file),
     ".bz2": bz2.BZ2File,
     ".xz": lzma.LZMAFile,
@@ -105,24 +106,26 @@ class Source:
             self.fail(f"{what} would take {n_bytes:.3g} bytes, while this machine has {memory:.3g}; take a part of it.")
 
     @contextmanager
-    def open_bytes(self) -> Iterator[BinaryIO]:
-        """Open the file, unpacked if it is compressed."""
-        with self.path.open("rb") as file, _unpacked(self, file) as stream:
-            yield stream
+    def open_bytes(self, *, text: bool = False) -> Iterator[BinaryIO]:
+        """Open the file, unpacked if it is compressed; with ``text``, only if it holds what a text may."""
+        with (
+            self.path.open("rb") as file,
+            UNPACKERS[self.packing](file) as stream,
+            io.BufferedReader(_Bounded(self, stream, text=text), PIECE) as bounded,
+        ):
+            yield bounded
 
     @contextmanager
     def open_text(self) -> Iterator[TextIO]:
         """Open the file as text in UTF-8, with or without a byte order mark; line ends stay as they are."""
-        with self.open_bytes() as stream:
-            plain = io.BufferedReader(_Bounded(self, stream, text=True), PIECE)
-            with io.TextIOWrapper(plain, encoding="utf-8-sig", newline="") as text:
-                yield text
+        with self.open_bytes(text=True) as stream, io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+            yield text
 
 
 class _Bounded(io.RawIOBase):
     """Bytes of a source, until there are too many of them or, in a text, one that no text has."""
 
-    def __init__(self, source: Source, stream: Any, *, text: bool = False) -> None:
+    def __init__(self, source: Source, stream: Any, *, text: bool) -> None:
         self.source, self.stream, self.text = source, stream, text
         self.count, self.limit = 0, source.largest
 
@@ -144,15 +147,6 @@ class _Bounded(io.RawIOBase):
 
 
 @contextmanager
-def _unpacked(source: Source, file: BinaryIO) -> Iterator[BinaryIO]:
-    if not source.packing:
-        yield file
-        return
-    with UNPACKERS[source.packing](file) as stream, io.BufferedReader(_Bounded(source, stream), PIECE) as bounded:
-        yield bounded
-
-
-@contextmanager
 def opened(path: Any, kind: str | None) -> Iterator[Source]:
     """Find out what a path stands for; the standard input is copied to a temporary file meanwhile."""
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
@@ -170,18 +164,21 @@ def opened(path: Any, kind: str | None) -> Iterator[Source]:
         yield _located(Path(copy.name), "standard input", kind)
 
 
+def _is_empty(path: Path) -> bool:
+    """Tell whether a file has no bytes; raise if it may not be read."""
+    with path.open("rb") as file:
+        return not file.read(1)
+
+
 def _located(path: Path, name: str, kind: str | None) -> Source:
     try:
         mode = path.stat().st_mode
-        folder = stat.S_ISDIR(mode)
-        if not folder:
-            with path.open("rb") as file:
-                empty = stat.S_ISREG(mode) and not file.read(1)
+        empty = stat.S_ISREG(mode) and _is_empty(path)
     except (OSError, ValueError) as error:
         what = getattr(error, "strerror", None) or str(error)
         msg = f"{name}: cannot be opened ({what}); check the name and the permissions."
         raise InputError(msg) from error
-    if folder:
+    if stat.S_ISDIR(mode):
         return Source(path, name, "/", "")
     if not stat.S_ISREG(mode):
         msg = f"{name}: is no regular file; pipe it in with '-' as the path."

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cosep.io.extras import optional
-
 
 class Triplets:
     """A sparse matrix that grows by entries; names come in the order in which they are first seen."""
@@ -16,10 +14,10 @@ class Triplets:
         self.values: list[Any] = []
 
     def append(self, rows: Any, cols: Any, values: Any) -> None:
-        """Add entries: two arrays of names, one of numbers."""
+        """Add entries: two Arrow arrays of names, one array of numbers."""
         self.rows.append(rows)
         self.cols.append(cols)
-        self.values.append(np.asarray(values, dtype=np.float64))
+        self.values.append(values)
 
     def matrix(self) -> tuple[Any, list[str], list[str]]:
         """Return the matrix and its names; entries that are given more than once are added up."""
@@ -37,6 +35,6 @@ class _Numbering:
         self.parts: list[Any] = []
 
     def append(self, names: Any) -> None:
-        codes, distinct = optional("pandas", "reading tables", "cli").factorize(np.asarray(names, dtype=object))
-        known = [self.numbers.setdefault(name, len(self.numbers)) for name in distinct]
-        self.parts.append(np.asarray(known, dtype=np.int32)[codes])
+        encoded = names.dictionary_encode()
+        known = [self.numbers.setdefault(name, len(self.numbers)) for name in encoded.dictionary.to_pylist()]
+        self.parts.append(np.asarray(known, dtype=np.int32)[encoded.indices.to_numpy(zero_copy_only=False)])
