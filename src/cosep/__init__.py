@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from cosep.metrics import clustering_accuracy, index_accuracy, relative_approximation
     from cosep.mixing import mix
     from cosep.preselection import Preselection, preselect
-    from cosep.resampling import Stability, stability
     from cosep.rank import RankChoice, choose_rank
+    from cosep.resampling import Stability, stability
     from cosep.select.both_sides import both_sides
     from cosep.select.cosfgm import cosfgm
     from cosep.select.cur import cur

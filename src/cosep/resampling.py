@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from cosep.estimators.base import Method, method_named, options_for, refuse_no_selection
 from cosep.factorization import Callback, Selection, Table
 from cosep.matrix.checks import (
     as_matrix,
@@ -21,6 +20,7 @@ from cosep.matrix.checks import (
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import check_selection
 from cosep.select import BOTH_SELECTORS
+from cosep.select.method import Method, method_named, options_for, refuse_no_selection
 
 
 @dataclass(frozen=True, eq=False)

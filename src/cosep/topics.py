@@ -14,6 +14,11 @@ from cosep.factorization import Factorization
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import factor_labels
 
+# A tie of a topic is strong that is at least this share of its strongest.
+STRONG = 0.5
+# Parts that agree to so many digits are tied.
+TIED = 9
+
 
 @dataclass(frozen=True, eq=False)
 class Topics:
@@ -42,6 +47,17 @@ class Topics:
     ties: Array
     homes: Indices
     col_order: Indices
+
+    def anchors(self, k: int) -> list[int]:
+        """Return the selected columns of a topic, strongest first: its own ones, and others with a strong tie."""
+        strengths = self.core[k] * np.linalg.norm(self.col_weights, axis=1)
+        ours = (self.core[k] > 0) & ((self.homes == k) | (strengths >= STRONG * strengths.max()))
+        return [int(l) for l in np.argsort(-strengths, kind="stable") if ours[l]]
+
+    def closest(self, k: int, labels: Indices, parts: Array, most: int) -> Indices:
+        """Return the rows that a topic speaks for, those made of it most in front, without the selected one."""
+        ours = np.flatnonzero((labels == k) & (np.arange(len(labels)) != self.rows[k]))
+        return ours[np.argsort(-parts[ours].round(TIED), kind="stable")[:most]]
 
     def speakers(self, M: LocalMatrix) -> tuple[Indices, Array]:
         """Return for each row of X the topic it is mostly made of, -1 if none, and what part of its length that is.

@@ -135,7 +135,7 @@ def fit(  # noqa: PLR0913 - the options of a command
 
         options = {"kind": kind, "layout": layout, "index": index, "variable": variable, "layer": layer}
         text = _text(text_column, stop_words, min_df, top_words)
-        read = _reader(source, text, labels, labels=label_column, **options)
+        read = _reader(source, text, {**options, "labels": label_column}, labels)
         wishes = Wishes(rows, cols, method, _scaling(scaling), choose=choose, report=report, draws=stability)
         folder = Path(f"{_stem(source)}-cosep") if out is None else out
         run(read, folder, wishes, Manner(as_json=as_json, quiet=quiet), _command())
@@ -169,12 +169,12 @@ def rank(  # noqa: PLR0913 - the options of a command
         from cosep.cli.ranks import run  # noqa: PLC0415 - help is quick without the numerics
 
         options = {"kind": kind, "layout": layout, "index": index, "variable": variable, "layer": layer}
-        read = _reader(source, _text(text_column, stop_words, min_df, top_words), **options)
+        read = _reader(source, _text(text_column, stop_words, min_df, top_words), options)
         run(read, _ranks(ranks), plot, as_json=as_json, quiet=quiet)
 
 
 @app.command()
-def transform(
+def transform(  # noqa: PLR0913 - the options of a command
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A folder that cosep fit wrote, or its model.npz.")],
     source: Input,
     *,
@@ -203,7 +203,7 @@ def transform(
         def read(text: Any) -> "NamedMatrix":
             column = text.get("column") if text_column is None else text_column
             options = {"kind": kind, "layout": layout, "index": index, "variable": variable, "layer": layer}
-            return _reader(source, {**text, "column": column}, **options)()
+            return _reader(source, {**text, "column": column}, options)()
 
         run(model, read, out, complete=complete, as_json=as_json)
 
@@ -238,13 +238,13 @@ def compare(  # noqa: PLR0913 - the options of a command
 
         options = {"kind": kind, "layout": layout, "index": index, "variable": variable, "layer": layer}
         text = _text(text_column, stop_words, min_df, top_words)
-        read = _reader(source, text, labels, labels=label_column, **options)
+        read = _reader(source, text, {**options, "labels": label_column}, labels)
         names = [] if methods is None else [name.strip() for name in methods.split(",")]
         run(read, (rows, cols), names, as_json=as_json, quiet=quiet)
 
 
 def _reader(
-    source: Path, text: dict[str, Any], label_file: Path | None = None, **options: str | None
+    source: Path, text: dict[str, Any], options: dict[str, str | None], label_file: Path | None = None
 ) -> "Callable[[], NamedMatrix]":
     """Return what reads INPUT, once it is wanted."""
 

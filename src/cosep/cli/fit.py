@@ -1,5 +1,6 @@
 """A matrix with names enters; a folder with its model, tables, summary and report leaves."""
 
+import csv
 import json
 import platform
 import time
@@ -29,6 +30,7 @@ from cosep.metrics import clustering_accuracy
 from cosep.rank import RankChoice, choose_rank
 from cosep.report import write_report
 from cosep.resampling import Stability, stability
+from cosep.topics import topics_of
 
 FILES = ("model.npz", "rows.csv", "columns.csv", "core.csv", "summary.json", "report.html")
 # Rows and columns that are selected where nobody says how many.
@@ -145,9 +147,11 @@ def write_tables(folder: Path, record: Factorization, X: Any) -> None:
     record.save(folder / "model.npz")
     write_table(folder / "rows.csv", members(record, as_matrix(X)))
     write_table(folder / "columns.csv", members(record.T, as_matrix(X).T))
-    selection = record.selection
-    names, anchors = record.row_names[selection.row_indices], record.col_names[selection.col_indices]
-    write_table(folder / "core.csv", {"": names} | dict(zip(anchors, record.core.T.tolist(), strict=True)))
+    topics = topics_of(record)
+    names, anchors = np.asarray(record.row_names)[topics.rows], np.asarray(record.col_names)[topics.cols]
+    with (folder / "core.csv").open("w", newline="", encoding="utf-8") as file:
+        lines = ([name, *values] for name, values in zip(names, np.asarray(record.core).tolist(), strict=True))
+        csv.writer(file).writerows([["", *anchors], *lines])
 
 
 def members(record: Factorization, M: LocalMatrix) -> dict[str, Any]:
@@ -156,18 +160,17 @@ def members(record: Factorization, M: LocalMatrix) -> dict[str, Any]:
     A selected row explains ``<X, u x> / ||X||^2`` by its weights u in all rows; over the selected rows these add up to
     ``1 - (1 - fidelity)^2``.
     """
-    shares, _ = memberships(record, M)
-    nearest, indices = shares.argmax(axis=1), record.selection.row_indices
-    products = M.dot(M.take(rows=indices).T)
+    (shares, _), topics, names = memberships(record, M), topics_of(record), np.asarray(record.row_names)
     explains = np.full(len(shares), np.nan)
-    explains[indices] = np.einsum("ik,ik->k", record.row_weights, products) / M.squared_norm()
+    products = M.dot(M.take(rows=topics.rows).T)
+    explains[topics.rows] = np.einsum("ik,ik->k", topics.row_weights, products) / M.squared_norm()
     known = shares.any(axis=1)
     return {
-        "name": record.row_names,
+        "name": names,
         "cluster": record.row_labels,
-        "representative": np.where(known, record.row_names[indices][nearest], ""),
+        "representative": np.where(known, names[topics.rows][shares.argmax(axis=1)], ""),
         "membership": _numbers(np.where(known, shares.max(axis=1), np.nan)),
-        "selected": np.isin(np.arange(len(shares)), indices).astype(int),
+        "selected": np.isin(np.arange(len(shares)), topics.rows).astype(int),
         "explained": _numbers(1.0 - record.row_errors(M)),
         "explains": _numbers(explains),
     }

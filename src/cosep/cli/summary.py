@@ -3,17 +3,17 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from cosep.factorization import Factorization
-from cosep.mixing import factor_labels
+from cosep.matrix.checks import as_matrix
+from cosep.topics import topics_of
 
-# Names that are told of each kind, for one topic.
-ANCHORS, COLUMNS, OTHERS = 2, 6, 3
+# Columns and rows that are told of one topic.
+COLUMNS, OTHERS = 8, 3
 PIPED_WIDTH = 100
 
 
@@ -23,48 +23,29 @@ def summarize(record: Factorization, X: Any) -> dict[str, Any]:
     Topics come from the weights, in which every row is a mix of the selected rows and every column of the selected
     columns. The refitted factors come closer to X, but may drift away from what was selected.
     """
-    fidelity, selection = record.fidelity(X), record.selection
+    M, topics, fidelity = as_matrix(X), topics_of(record), record.fidelity(X)
+    names, col_names = np.asarray(record.row_names), np.asarray(record.col_names)
+    labels, parts = topics.speakers(M)
+    values = topics.core @ topics.col_weights
     return {
-        "shape": list(record.shape),
-        "n_rows": len(record.row_weights.T),
-        "n_cols": len(record.col_weights),
+        "shape": list(M.shape),
+        "n_rows": len(topics.rows),
+        "n_cols": len(topics.cols),
         "row_fidelity": fidelity.rows,
         "col_fidelity": fidelity.cols,
         "core_fidelity": fidelity.core,
-        "explained": 1.0 - record.relative_error(X),
-        "gap": selection.gap,
-        "topics": topics(record, _row_norms(X)),
-    }
-
-
-def topics(record: Factorization, norms: NDArray[Any]) -> list[dict[str, Any]]:
-    """Return each selected row with its anchors, the columns and rows closest to it, and how many it speaks for."""
-    chosen, anchors = record.selection.row_indices, record.selection.col_indices
-    names, col_names = record.row_names, record.col_names
-    shares = record.row_weights * norms[chosen]
-    labels = factor_labels(record.row_weights, norms[chosen])
-    ties = record.core * np.linalg.norm(record.col_weights, axis=1)
-    values = record.core @ record.col_weights
-    found = []
-    for k, row in enumerate(chosen):
-        closeness = np.where(labels == k, shares[:, k] / np.where(norms > 0, norms, 1.0), 0.0)
-        closeness[row] = 0.0
-        strong = np.where(ties[k] >= 0.5 * ties[k].max(), ties[k], 0.0)
-        found.append(
+        "explained": 1.0 - record.relative_error(M),
+        "topics": [
             {
                 "row": str(names[row]),
-                "anchors": _largest(strong, col_names[anchors], ANCHORS),
+                "anchors": col_names[topics.cols[topics.anchors(k)]].tolist(),
                 "columns": _largest(values[k], col_names, COLUMNS),
-                "others": _largest(closeness, names, OTHERS),
+                "others": names[topics.closest(k, labels, parts, OTHERS)].tolist(),
                 "size": int((labels == k).sum()),
             }
-        )
-    return found
-
-
-def _row_norms(X: Any) -> NDArray[Any]:
-    squares = X.power(2) if hasattr(X, "power") else np.square(X)
-    return np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)).ravel()
+            for k, row in enumerate(topics.rows)
+        ],
+    }
 
 
 def _largest(values: Any, names: Any, count: int) -> list[str]:
@@ -93,7 +74,7 @@ def show(summary: dict[str, Any], console: Console, *, row: str = "row", column:
         around = [name for name in one["columns"] if name not in one["anchors"]]
         table.add_row(
             f"{escape(one['row'])}\n[dim]  {escape(others)}[/dim]",
-            f"[bold]{escape(', '.join(one['anchors']) or 'none')}[/bold]: {escape(' '.join(around))}",
+            f"[bold]{escape(', '.join(one['anchors']) or 'none')}[/bold]: {escape(', '.join(around))}",
             str(one["size"]),
         )
     console.print(table, highlight=False)

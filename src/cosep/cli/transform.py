@@ -13,6 +13,7 @@ from cosep.cli.folder import complete_file, write_table
 from cosep.factorization import Factorization
 from cosep.io import NamedMatrix
 from cosep.membership import memberships
+from cosep.topics import topics_of
 
 
 def run(
@@ -27,7 +28,7 @@ def run(
 def counting(record: Factorization) -> dict[str, Any]:
     """Return how new texts are counted: as those that the model was fitted to."""
     text = record.meta.get("text")
-    return {} if text is None else {**text, "vocabulary": tuple(map(str, record.col_names))}
+    return {} if text is None else {**text, "vocabulary": tuple(map(str, np.asarray(record.col_names)))}
 
 
 def load(path: Path) -> Factorization:
@@ -36,10 +37,14 @@ def load(path: Path) -> Factorization:
     if not file.is_file():
         msg = f"model={str(path)!r} is no model: name a folder that cosep fit wrote, or the model.npz in it."
         raise ValueError(msg)
-    record = Factorization.load(file)
-    parts = (record.core, record.col_weights, record.selection, record.row_names, record.col_names)
-    if any(part is None for part in parts):
-        msg = f"model={str(path)!r} lacks names, weights or core: write it with cosep fit."
+    try:
+        record = Factorization.load(file)
+        topics_of(record)
+    except ValueError as error:
+        msg = f"model={str(path)!r} is no model of cosep fit ({error}); name a folder that it wrote."
+        raise ValueError(msg) from error
+    if record.row_names is None or record.col_names is None:
+        msg = f"model={str(path)!r} has no names of rows and columns; write it with cosep fit."
         raise ValueError(msg)
     return record
 
@@ -59,8 +64,8 @@ def columns_of(data: NamedMatrix, wanted: NDArray[Any], what: str) -> Any:
 
 def transformed(record: Factorization, data: NamedMatrix) -> dict[str, Any]:
     """Return for each new row its nearest representative, how well it is explained, and the part of each one."""
-    shares, errors = memberships(record, columns_of(data, record.col_names, "columns"))
-    names, known = record.row_names[record.selection.row_indices], shares.any(axis=1)
+    shares, errors = memberships(record, columns_of(data, np.asarray(record.col_names), "columns"))
+    names, known = np.asarray(record.row_names)[topics_of(record).rows], shares.any(axis=1)
     table: dict[str, Any] = {
         "name": data.row_names.tolist(),
         "representative": np.where(known, names[shares.argmax(axis=1)], "").tolist(),
@@ -74,10 +79,10 @@ def transformed(record: Factorization, data: NamedMatrix) -> dict[str, Any]:
 
 def completed(record: Factorization, data: NamedMatrix) -> dict[str, Any]:
     """Return all columns of new rows from the selected ones."""
-    chosen = columns_of(data, record.col_names[record.selection.col_indices], "selected columns")
-    full = np.asarray(chosen @ record.col_weights)
+    topics, names = topics_of(record), np.asarray(record.col_names)
+    full = np.asarray(columns_of(data, names[topics.cols], "selected columns") @ topics.col_weights)
     table: dict[str, Any] = {"name": data.row_names.tolist()}
-    for name, values in zip(record.col_names, full.T, strict=True):
+    for name, values in zip(names, full.T, strict=True):
         table[unused(str(name), table)] = values.tolist()
     return table
 

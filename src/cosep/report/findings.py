@@ -30,10 +30,6 @@ WORST = 8
 LETTERS = 200_000
 EXCERPT_LETTERS = 560
 LONGEST_COMMAND = 4000
-# A column belongs to a topic that is not its own, too, from this share of the strongest tie of the topic on.
-STRONG = 0.5
-# Rows whose parts agree in so many digits are tied, and the first comes first.
-TIED = 9
 # A core with more rows or columns is drawn, but not printed as a table.
 MOST_TABULATED = 30
 # Versions of which packages decide on the result.
@@ -148,15 +144,13 @@ def _cards(
     """Return what is known of each topic."""
     labels, parts = topics.speakers(M)
     reasons = [None] * len(topics.rows) if explanation is None else _reasons(explanation, factorization, topics)
-    strengths = topics.core * np.linalg.norm(topics.col_weights, axis=1)
     shown = SHOWN if len(topics.rows) <= MANY_TOPICS else SHOWN_OF_MANY
     letters = min(LONGEST_NAME, max(60, LETTERS // (len(topics.rows) * sum(shown.values()))))
     row_names, col_names = factorization.row_names, factorization.col_names
     cards = []
     for k, i in enumerate(topics.rows):
-        ours = np.flatnonzero((labels == k) & (np.arange(len(labels)) != i))
-        closest = ours[np.argsort(-parts[ours].round(TIED), kind="stable")[: shown["members"]]]
-        anchors = _anchors(topics, k, strengths[k])[: shown["anchors"]]
+        closest = topics.closest(k, labels, parts, shown["members"])
+        anchors = topics.anchors(k)[: shown["anchors"]]
         together = topics.core[k] @ topics.col_weights
         together[topics.cols[anchors]] = 0.0
         values = _largest(np.ldexp(M.take(rows=np.array([i]))[0], M.exponent), shown["values"])
@@ -192,12 +186,6 @@ def _cards(
             }
         )
     return cards
-
-
-def _anchors(topics: Topics, k: int, strengths: Array) -> Any:
-    """Return the selected columns of a topic, strongest first: its own ones, and others with a strong tie to it."""
-    ours = (topics.core[k] > 0) & ((topics.homes == k) | (strengths >= STRONG * strengths.max()))
-    return [l for l in np.argsort(-strengths, kind="stable") if ours[l]]
 
 
 def _largest(values: Array, most: int) -> list[tuple[int, float, float]]:
