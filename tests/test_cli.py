@@ -1,4 +1,4 @@
-"""The command line: what it prints, where, and the exit codes."""
+"""The command line within this process: what it prints, where, and the exit codes."""
 
 import io
 import json
@@ -12,21 +12,27 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import cosep
-from cosep.cli import demo, main
+from cosep.cli import demo, fit, main, summary, watching
 from cosep.cli.app import app
+from cosep.cli.folder import complete_file, complete_folder
 from cosep.datasets import load_docstrings
 from cosep.kernels.compile import is_compiled
 
 
 def invoke(*words):
     """Run the command in this process, without a terminal."""
-    return CliRunner().invoke(app, words)
+    return CliRunner().invoke(app, list(map(str, words)))
 
 
 @pytest.fixture(scope="module")
-def answer():
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="module")
+def answer(folder):
     """What ``cosep demo --json`` says."""
-    result = invoke("demo", "--json")
+    result = invoke("demo", "--json", "--out", folder)
     assert result.exit_code == 0
     assert result.stderr == ""
     return json.loads(result.stdout)
@@ -34,94 +40,95 @@ def answer():
 
 def test_json_says_what_was_chosen(answer):
     corpus = load_docstrings()
-    assert (answer["n_functions"], answer["n_words"]) == corpus.counts.shape
-    assert answer["n_rows"] == len(answer["biclusters"]) == 12
+    assert tuple(answer["shape"]) == corpus.counts.shape
+    assert answer["n_rows"] == len(answer["topics"]) == 12
     assert answer["method"] == "faithful"
     assert answer["warnings"] == []
     assert answer["scaling"] is None
-    for one in answer["biclusters"]:
-        assert one["function"] in corpus.documents
-        assert set(one["anchor_words"]) | set(one["words"]) <= set(corpus.words.tolist())
-        assert one["function"] not in one["others"]
-        assert set(one["others"]) <= set(corpus.documents.tolist())
-    sizes = sum(one["n_functions"] for one in answer["biclusters"])
-    assert sizes + answer["unexplained_functions"] == answer["n_functions"]
+    for topic in answer["topics"]:
+        assert topic["row"] in corpus.documents
+        assert set(topic["anchors"]) | set(topic["columns"]) <= set(corpus.words.tolist())
+        assert topic["row"] not in topic["others"]
+        assert set(topic["others"]) <= set(corpus.documents.tolist())
+    assert 0.9 < sum(topic["size"] for topic in answer["topics"]) / corpus.counts.shape[0] <= 1
+
+
+def test_the_tour_ends_with_the_path_of_a_report(answer, folder):
+    assert answer["files"][-1] == str(folder / "report.html")
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    for topic in answer["topics"]:
+        assert topic["row"] in page
+    assert "Recommended:" in page
 
 
 def test_what_was_chosen_explains_something(answer):
-    assert all(one["anchor_words"] for one in answer["biclusters"])
-    assert all(one["n_functions"] >= 1 for one in answer["biclusters"])
-    assert 0.1 < answer["relative_approximation"] < 1
-    assert answer["clustering_accuracy_of_one_cluster"] < answer["clustering_accuracy"] < 1
-
-
-def test_the_functions_explain_most_of_what_any_factors_do(answer):
-    fidelities = [answer[f"{part}_fidelity"] for part in ("row", "col", "core")]
-    assert min(fidelities) > 0.6 * answer["relative_approximation"]
+    assert all(topic["anchors"] for topic in answer["topics"])
+    assert all(topic["size"] >= 1 for topic in answer["topics"])
+    assert 0.1 < answer["explained"] < 1
+    assert 0.5 < answer["accuracy"] < 1
+    assert min(answer[f"{part}_fidelity"] for part in ("row", "col", "core")) > 0.6 * answer["explained"]
 
 
 def test_each_function_speaks_for_functions_of_its_own_subpackage(answer):
     at_home = 0
-    for one in answer["biclusters"]:
-        home = one["function"].split(".")[:2]
-        at_home += sum(other.split(".")[:2] == home for other in one["others"]) >= 2
+    for topic in answer["topics"]:
+        home = topic["row"].split(".")[:2]
+        at_home += sum(other.split(".")[:2] == home for other in topic["others"]) >= 2
     assert at_home >= 10
 
 
-def test_the_anchor_word_occurs_in_the_docstring_of_its_function(answer):
+def test_anchor_words_occur_in_the_docstring_of_their_function(answer):
     corpus = load_docstrings()
     documents, words = corpus.documents.tolist(), corpus.words.tolist()
-    for one in answer["biclusters"]:
-        for word in one["anchor_words"]:
-            assert corpus.counts[documents.index(one["function"]), words.index(word)] > 0
+    for topic in answer["topics"]:
+        for word in topic["anchors"]:
+            assert corpus.counts[documents.index(topic["row"]), words.index(word)] > 0
 
 
-def test_the_demo_says_the_same_every_time(answer):
-    again = json.loads(invoke("demo", "--json").stdout)
-    for timing in ("seconds", "compiling_included"):
-        del again[timing]
-    assert again == {name: value for name, value in answer.items() if name in again}
+def test_the_same_is_said_every_time(answer, tmp_path):
+    again = fit.run(demo.corpus, tmp_path, fit.Wishes(12, 12, report=False), fit.Manner(quiet=True), "cosep demo")
+    changing = {"seconds", "files"}
+    assert {name: part for name, part in again.items() if name not in changing} == {
+        name: part for name, part in answer.items() if name not in changing
+    }
 
 
-def test_the_table_names_every_function_and_the_summary_its_numbers(answer):
+def test_the_table_names_every_row_and_the_lines_below_it_the_shares(answer):
     out = io.StringIO()
-    demo.show(answer, Console(file=out, width=120))
+    summary.show(answer, Console(file=out, width=120), row="function", column="word")
     text = out.getvalue()
-    for one in answer["biclusters"]:
-        assert one["function"] in text
-        assert f"{one['anchor_words'][0]}:" in text or f"{', '.join(one['anchor_words'])}:" in text
-    assert f"{answer['n_functions']} functions and classes" in text
-    assert f"accuracy {answer['clustering_accuracy']:.3f}" in text
-    for share in ("row_fidelity", "col_fidelity", "core_fidelity", "relative_approximation"):
+    for topic in answer["topics"]:
+        assert topic["row"] in text
+        assert topic["anchors"][0] in text
+    for share in ("row_fidelity", "col_fidelity", "core_fidelity", "explained"):
         assert f"{answer[share]:.1%}" in text
 
 
 def test_names_stay_whole_on_a_narrow_terminal(answer):
     out = io.StringIO()
-    demo.show(answer, Console(file=out, width=80))
+    summary.show(answer, Console(file=out, width=80))
     lines = out.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
-    assert all(one["function"] in out.getvalue() for one in answer["biclusters"])
+    assert all(topic["row"] in out.getvalue() for topic in answer["topics"])
 
 
-def test_options_arrive_and_a_piped_table_has_no_colours():
-    result = invoke("demo", "--rows", "3", "--cols", "4", "--method", "spa", "--scaling", "sinkhorn")
+def test_names_of_any_length_and_with_brackets_leave_room_for_the_rest():
+    topic = {"row": "[red]" + "x" * 500, "anchors": ["[b]"], "columns": ["[/b]"], "others": [], "size": 1}
+    shares = dict.fromkeys(("row_fidelity", "col_fidelity", "core_fidelity", "explained"), 0.5)
+    out = io.StringIO()
+    summary.show({"topics": [topic], "n_rows": 1, "n_cols": 1, "shape": [2, 2], **shares}, Console(file=out, width=80))
+    assert max(map(len, out.getvalue().splitlines())) <= 80
+    assert all(part in out.getvalue() for part in ("[red]", "[b]", "[/b]", "Rows that none of them explains: 1."))
+
+
+def test_what_the_library_warns_about_is_said(tmp_path):
+    words = ("--rows", "3", "--cols", "4", "--method", "spa", "--scaling", "sinkhorn", "--no-report")
+    np.savetxt(tmp_path / "x.csv", np.eye(6) + np.eye(6, k=1), delimiter=",", header="a,b,c,d,e,f", comments="")
+    result = invoke("fit", tmp_path / "x.csv", *words, "--out", tmp_path / "answer")
     assert result.exit_code == 0
     assert result.stderr == ""
     assert "\x1b" not in result.stdout
-    assert "3 functions and 4 words were chosen" in result.stdout
     assert "scaling='sinkhorn' did not balance X" in result.stdout
-
-
-def test_what_the_library_warns_about_is_said():
-    result = invoke("demo", "--json", "--method", "spa")
-    said = json.loads(result.stdout)
-    assert any("degenerate" in warning for warning in said["warnings"])
-    assert not said["biclusters"][0]["anchor_words"]
-    assert said["relative_approximation"] == pytest.approx(0.0, abs=0.05)
-    out = io.StringIO()
-    demo.show(said, Console(file=out, width=300))
-    assert "degenerate" in out.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -137,12 +144,14 @@ def test_what_the_library_warns_about_is_said():
         (["--scaling", "magic"], "--scaling='magic' must be one of 'rows', 'columns', 'degree', 'sinkhorn'."),
     ],
 )
-def test_bad_input_is_one_sentence_and_exit_code_2(words, sentence):
-    result = invoke("demo", *words)
+def test_bad_options_are_told_before_any_work_is_done(words, sentence, tmp_path, monkeypatch):
+    monkeypatch.setattr(fit, "choose_rank", None)
+    result = invoke("demo", *words, "--out", tmp_path / "answer")
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr.startswith(sentence)
     assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "answer").exists()
 
 
 def test_an_unknown_option_is_exit_code_2():
@@ -166,36 +175,64 @@ def test_the_version_is_that_of_the_package():
     assert result.stdout == f"cosep {cosep.__version__}\n"
 
 
-def test_a_watching_person_sees_progress_and_the_first_compilation(monkeypatch):
+def test_a_watching_person_sees_stages_rounds_and_the_first_compilation(monkeypatch):
     screen = io.StringIO()
-    monkeypatch.setattr(demo, "is_compiled", lambda: False)
-    monkeypatch.setattr(
-        demo,
-        "Console",
-        lambda *, stderr=False, width=100: Console(file=screen, force_terminal=stderr, width=width),
-    )
-    demo.run(3, 3, method="cosfgm", scaling=None, as_json=False)
+    monkeypatch.setattr(watching, "is_compiled", lambda: False)
+    with watching.watching(Console(file=screen, force_terminal=True, width=100)) as callback:
+        callback("read", 0, 1, np.nan)
+        callback("select", 1, 2, np.nan)
+        callback("solve", 1, 2, np.nan)
+        callback("mix", 3, 100, 0.25)
+        callback("stability", 2, 10, np.nan)
     text = screen.getvalue()
     assert text.count("compiling numerical kernels, first run only") == 1
-    assert "reading docstrings" in text
-    assert "compiling included" in text
+    assert "reading" in text
+    assert "fitting the factors: round 3, error 0.250" in text
+    assert "choosing again from parts of the data" in text
 
 
-def test_the_progress_bar_follows_the_callback():
-    screen = io.StringIO()
-    with demo.progress(Console(file=screen, force_terminal=True, width=100)) as callback:
-        callback("select", 1, 2, np.nan)
-        callback("mix", 3, 100, 0.25)
-    assert "fitting the factors: round 3, error 0.250" in screen.getvalue()
+def test_nobody_watches_a_pipe():
+    with watching.watching(Console(file=io.StringIO())) as callback:
+        assert callback is None
+
+
+def half_way(place, name):
+    """Write something and fail."""
+    with place as part:
+        (part / name).write_text("half")
+        msg = "half-way"
+        raise RuntimeError(msg)
+
+
+def test_a_folder_is_complete_or_as_it_was(tmp_path):
+    out = tmp_path / "deep" / "answer"
+    with pytest.raises(RuntimeError, match="half-way"):
+        half_way(complete_folder(out, ("a.txt",)), "a.txt")
+    assert not (tmp_path / "deep").exists()
+    with complete_folder(out, ("a.txt", "b.txt")) as part:
+        (part / "a.txt").write_text("one")
+        (part / "b.txt").write_text("two")
+    with complete_folder(out, ("a.txt", "b.txt")) as part:
+        (part / "a.txt").write_text("three")
+    assert {path.name: path.read_text() for path in out.iterdir()} == {"a.txt": "three"}
+
+
+def test_a_file_is_complete_or_as_it_was(tmp_path):
+    out = tmp_path / "a.txt"
+    out.write_text("before")
+    with pytest.raises(RuntimeError, match="half-way"):
+        half_way(complete_file(out), "")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    assert out.read_text() == "before"
 
 
 def test_names_lose_what_they_share():
-    assert demo._beside("scipy.stats.mstats.rankdata", "scipy.stats.rankdata") == "mstats.rankdata"
-    assert demo._beside("sklearn.svm.SVC", "scipy.stats.rankdata") == "sklearn.svm.SVC"
-    assert demo._beside("scipy.stats.zscore", "scipy.stats.zscore") == "zscore"
+    assert summary._beside("scipy.stats.mstats.rankdata", "scipy.stats.rankdata") == "mstats.rankdata"
+    assert summary._beside("sklearn.svm.SVC", "scipy.stats.rankdata") == "sklearn.svm.SVC"
+    assert summary._beside("scipy.stats.zscore", "scipy.stats.zscore") == "zscore"
 
 
-@pytest.mark.parametrize("words", [["--help"], ["demo", "--help"]])
+@pytest.mark.parametrize("words", [["--help"], *([command, "--help"] for command in ("demo", "fit", "compare"))])
 def test_help_loads_neither_scikit_learn_nor_numba(words):
     code = (
         "import sys; from cosep.cli import main; sys.argv = ['cosep', *sys.argv[1:]]\n"

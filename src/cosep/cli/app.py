@@ -296,6 +296,8 @@ def plain_endings() -> Iterator[None]:
     """End on one sentence instead of a traceback: bad input with exit code 2, Ctrl-C with 130."""
     try:
         yield
+    except ModuleNotFoundError:
+        raise  # what the command itself cannot do without
     except (ValueError, ImportError, MemoryError) as error:
         # The library speaks of n_rows=0; here that is --rows=0.
         told = str(error) or "There is not enough memory for this input."

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,15 +22,17 @@ from cosep.cli.summary import show, summarize, wide_enough
 from cosep.cli.watching import watching
 from cosep.estimators import CoSeparableNMF
 from cosep.explanation import explain
-from cosep.factorization import Callback, Factorization
+from cosep.factorization import Callback, Factorization, Selection
 from cosep.io import NamedMatrix
-from cosep.matrix.checks import as_matrix
+from cosep.matrix.checks import as_matrix, check_choice, check_count, check_number
 from cosep.matrix.local import LocalMatrix
 from cosep.membership import memberships
 from cosep.metrics import clustering_accuracy
 from cosep.rank import RankChoice, choose_rank
 from cosep.report import write_report
 from cosep.resampling import Stability, stability
+from cosep.scaling import SCALINGS, scale
+from cosep.select import BOTH_SELECTORS
 from cosep.topics import topics_of
 
 FILES = ("model.npz", "rows.csv", "columns.csv", "core.csv", "summary.json", "report.html")
@@ -68,6 +71,7 @@ def run(read: Callable[[], NamedMatrix], out: Path, wishes: Wishes, manner: Mann
         tell = callback or _nobody
         tell("read", 0, 1, np.nan)
         data = read()
+        check(wishes, data.values.shape)
         with complete_folder(out, FILES) as folder, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             choice = choose_rank(data.values, wishes.ranks, callback=callback) if wishes.choose else None
@@ -101,6 +105,16 @@ def _nobody(stage: str, step: int, most_steps: int, error: float) -> None:
     """Hear what nobody watches."""
 
 
+def check(wishes: Wishes, shape: tuple[int, int]) -> None:
+    """Refuse what cannot be wished before any work is done."""
+    check_count(usual(wishes.n_rows, shape[0]), "n_rows", shape[0], "n_samples")
+    check_count(usual(wishes.n_cols, shape[1]), "n_cols", shape[1], "n_features")
+    check_choice(wishes.method, "method", BOTH_SELECTORS)
+    if wishes.scaling is not None:
+        check_choice(wishes.scaling, "scaling", SCALINGS)
+    check_number(wishes.draws, "stability", 0)
+
+
 def usual(asked: int | None, size: int) -> int:
     """Return how many to select of so many, where it may not have been said."""
     return min(ENOUGH, size) if asked is None else asked
@@ -128,7 +142,13 @@ def _resampled(X: Any, record: Factorization, wishes: Wishes, callback: Callback
     """Choose again from parts of the data, so often as is asked for."""
     if wishes.draws == 0 or record.selection is None:
         return None
-    return stability(X, record.selection, method=wishes.method, n_draws=wishes.draws, callback=callback)
+    method = wishes.method if wishes.scaling is None else partial(_scaled_first, wishes.method, wishes.scaling)
+    return stability(X, record.selection, method=method, n_draws=wishes.draws, callback=callback)
+
+
+def _scaled_first(method: str, scaling: str, X: Any, n_rows: int, n_cols: int) -> Selection:
+    """Select rows and columns of the scaled matrix."""
+    return BOTH_SELECTORS[method](scale(X, scaling)[0].values, n_rows, n_cols)
 
 
 def _circumstances(wishes: Wishes, command: str) -> dict[str, Any]:

@@ -50,7 +50,8 @@ def complete_file(out: Path) -> Iterator[Path]:
         msg = f"out={str(out)!r} cannot be written ({error.strerror or error}); name another file, or make room."
         raise ValueError(msg) from error
     finally:
-        part.unlink(missing_ok=True)
+        if part.exists():
+            part.unlink()
 
 
 def write_table(path: Path, columns: dict[str, Iterable[Any]]) -> None:
