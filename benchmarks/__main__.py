@@ -7,6 +7,7 @@ from types import ModuleType
 from benchmarks import (
     ablation,
     biorthogonal,
+    command,
     compilation,
     completion,
     defaults,
@@ -30,6 +31,7 @@ MODULES = (
     threads,
     invariance,
     memory,
+    command,
     compilation,
     methods,
     biorthogonal,
