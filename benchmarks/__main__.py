@@ -15,6 +15,7 @@ from benchmarks import (
     invariance,
     memory,
     methods,
+    rank,
     solvers,
     threads,
 )
@@ -34,6 +35,7 @@ MODULES = (
     methods,
     biorthogonal,
     completion,
+    rank,
 )
 ITEMS: dict[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 
