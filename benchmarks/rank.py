@@ -1,9 +1,9 @@
 """How many rows and columns `choose_rank(X)` as it comes recommends where that is known, and how long it takes.
 
-Planted matrices are those of `make_coseparable` with r rows, r columns and noise 1e-2, ten of each kind; `found` says how
-often the planted pair was recommended, `others` what was recommended instead. The docstrings of SciPy and
-scikit-learn, and the document sets, have no true answer; `classes` are those of their documents. Seconds are those of one
-core, for all ten matrices.
+Planted matrices are those of `make_coseparable` with r rows, r columns and noise 1e-2, ten of each kind; `found` says
+how often the planted pair was recommended, `others` what was recommended instead. The docstrings of SciPy and
+scikit-learn, and the document sets, have no true answer; `classes` are those of their documents. Seconds are those of
+one core, for all ten matrices.
 """
 
 from collections.abc import Iterator

@@ -29,6 +29,7 @@ from cosep import (
     Selection,
     TriSymmetricNMF,
     both_sides,
+    choose_rank,
     clustering_accuracy,
     cosfgm,
     cur,
@@ -183,7 +184,10 @@ MEASURES = {
     "relative_approximation": lambda A: relative_approximation(A, FIT),
 }
 COMPLETER = CoSeparableNMF(4, 4, method=lambda *_sizes: CHOSEN).fit(X)
-SCORES = {"completion_score": COMPLETER.completion_score}
+SCORES = {
+    "completion_score": COMPLETER.completion_score,
+    "choose_rank": lambda A: choose_rank(A, [3], method="spa").table["error"][0],
+}
 SCALERS = {f"scale by {rule}": (lambda A, rule=rule: scale(A, rule)[0].take().ravel().tolist()) for rule in SCALINGS}
 QUESTIONS = {
     "is_separable": lambda A: is_separable(A, COLS.col_indices).residuals.tolist(),
@@ -885,6 +889,7 @@ LARGE = {
     "is_coseparable": lambda A: bool(is_coseparable(A, Selection(range(5), range(5)))),
     "relative_error": lambda A: Factorization(np.ones((20_000, 1)), None, np.ones((1, 3_000))).relative_error(A),
     "an exact relative_error": exact_error,
+    "choose_rank": lambda A: choose_rank(A, [3], method="spa"),
     "completion_score": lambda A: CoSeparableNMF(5, 5, method=cross).fit(A).completion_score(A),
     **{f"scale by {rule}": partial(scale, name=rule) for rule in SCALINGS},
 }
