@@ -78,6 +78,16 @@ class RankChoice:
             Do the rows (columns) chosen without one part of the columns (rows) and without another agree? Of r chosen
             from m, a share s is common to both; ``(s - r/m) / (1 - r/m)`` is 1 if all are and 0 on average if they
             were chosen by chance, whatever r. The mean over all pairs of parts and both sides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import choose_rank
+    >>> choice = choose_rank(np.kron(np.eye(3), np.ones((9, 6))), ranks=[1, 2, 3, 4])
+    >>> choice.table["n_rows"], choice.table["error"] < 0.01
+    (array([1, 2, 3, 4]), array([False, False,  True,  True]))
+    >>> print(choice.reason)
+    3 rows and 3 columns predict held-out entries best, with an error of 0.0001.
     """
 
     n_rows: int
@@ -146,7 +156,9 @@ def choose_rank(
     size of X is made dense. Of more than 4000 rows (columns) a random 4000 are looked at, and the reason says so.
 
     Chosen rows are single ones, and no others can stand in for them. Were whole rows hidden, as in cross-validation of
-    a factorization, those that matter would be missing in every fourth choice; here each row is seen in part.
+    a factorization, those that matter would be missing in every fourth choice; here each row is seen in part. Where
+    fewer are asked for than the structure has, rows and columns chosen apart may speak of different parts of it, and the
+    error is larger than that of a selection on the whole.
 
     Warnings of the method, such as that it found fewer than asked for, are not shown: a pair counts with what was
     found. The recommendation does not depend on the scale of X; transposing X swaps its parts, as far as it does so
@@ -327,9 +339,13 @@ class Search:
                 f"{named(chosen)}: the fewest of {len(self.trials)} pairs tried whose held-out error, {error:.3g}, is "
                 f"within {WORTHWHILE:.0%} and one standard error of the smallest, {least:.3g} with {named(best)}."
             )
+        difference = self.trials[chosen].errors - self.trials[best].errors
         if chosen == min(self.trials, key=lambda rank: (sum(rank), rank)):
             reason += " More find no structure beyond these."
-        if any(best[side] == max(rank[side] for rank in self.trials) for side in (0, 1)):
+            reason += " Fewer were not tried." if sum(chosen) > 2 else ""
+        elif any(best[side] == max(rank[side] for rank in self.trials) for side in (0, 1)) and (
+            chosen == best or difference.mean() > standard_error(difference)
+        ):
             reason += " The error still falls where the pairs tried end: more may explain more."
         return reason
 
