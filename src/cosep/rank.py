@@ -157,8 +157,8 @@ def choose_rank(
 
     Chosen rows are single ones, and no others can stand in for them. Were whole rows hidden, as in cross-validation of
     a factorization, those that matter would be missing in every fourth choice; here each row is seen in part. Where
-    fewer are asked for than the structure has, rows and columns chosen apart may speak of different parts of it, and the
-    error is larger than that of a selection on the whole.
+    fewer are asked for than the structure has, rows and columns chosen apart may speak of different parts of it, and
+    the error is larger than that of a selection on the whole.
 
     Warnings of the method, such as that it found fewer than asked for, are not shown: a pair counts with what was
     found. The recommendation does not depend on the scale of X; transposing X swaps its parts, as far as it does so
