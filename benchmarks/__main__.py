@@ -16,6 +16,7 @@ from benchmarks import (
     invariance,
     memory,
     methods,
+    rank,
     solvers,
     threads,
 )
@@ -36,6 +37,7 @@ MODULES = (
     methods,
     biorthogonal,
     completion,
+    rank,
 )
 ITEMS: dict[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 

@@ -29,6 +29,7 @@ from cosep import (
     Selection,
     TriSymmetricNMF,
     both_sides,
+    choose_rank,
     clustering_accuracy,
     cosfgm,
     cur,
@@ -195,6 +196,9 @@ def told(record, *figures):
 TELLERS = {
     "explain": lambda A: told(explain(FIT, A), "share", "loss", "runner_up_loss", "size"),
     "stability": lambda A: told(stability(A, CHOSEN, method="spa", n_draws=3), "frequency", "similarity"),
+SCORES = {
+    "completion_score": COMPLETER.completion_score,
+    "choose_rank": lambda A: choose_rank(A, [3], method="spa").table["error"][0],
 }
 SCALERS = {f"scale by {rule}": (lambda A, rule=rule: scale(A, rule)[0].take().ravel().tolist()) for rule in SCALINGS}
 QUESTIONS = {
@@ -898,6 +902,7 @@ LARGE = {
     "is_coseparable": lambda A: bool(is_coseparable(A, Selection(range(5), range(5)))),
     "relative_error": lambda A: Factorization(np.ones((20_000, 1)), None, np.ones((1, 3_000))).relative_error(A),
     "an exact relative_error": exact_error,
+    "choose_rank": lambda A: choose_rank(A, [3], method="spa"),
     "completion_score": lambda A: CoSeparableNMF(5, 5, method=cross).fit(A).completion_score(A),
     **{f"scale by {rule}": partial(scale, name=rule) for rule in SCALINGS},
 }

@@ -12,6 +12,7 @@ C : the core, r1 x r2, fitted to everything but M(I,J)
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations, pairwise, product
 from math import ceil, log2
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from cosep.factorization import Callback, Selection
 from cosep.kernels.projections import project_orthant
@@ -42,7 +43,7 @@ Table = dict[str, NDArray[Any]]
 Rank = tuple[int, int]
 
 # Parts that the rows, and the columns, are split into.
-FOLDS = 3
+FOLDS = 4
 # The largest rank that is tried unasked, and the most rows and columns that are looked at.
 LARGEST_RANK = 64
 LARGEST_SIDE = 4000
@@ -51,7 +52,7 @@ WORTHWHILE = 0.02
 # Errors below this cannot be told apart.
 EXACT = 1e-4
 # Accuracy of the core.
-CORE_TOL, CORE_ITER = 1e-6, 1000
+CORE_TOL, CORE_ITER = 1e-5, 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +71,23 @@ class RankChoice:
         n_rows, n_cols
             The pair.
         error
-            The relative error of held-out blocks, their mean.
+            The relative error of held-out blocks, their mean; below 1e-4 it counts as 1e-4.
         error_se
             Its standard error.
         stability
             Do the rows (columns) chosen without one part of the columns (rows) and without another agree? Of r chosen
             from m, a share s is common to both; ``(s - r/m) / (1 - r/m)`` is 1 if all are and 0 on average if they
             were chosen by chance, whatever r. The mean over all pairs of parts and both sides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import choose_rank
+    >>> choice = choose_rank(np.kron(np.eye(3), np.ones((9, 6))), ranks=[1, 2, 3, 4])
+    >>> choice.table["n_rows"], choice.table["error"] < 0.01
+    (array([1, 2, 3, 4]), array([False, False,  True,  True]))
+    >>> print(choice.reason)
+    3 rows and 3 columns predict held-out entries best, with an error of 0.0001.
     """
 
     n_rows: int
@@ -104,7 +115,7 @@ def choose_rank(
     """Find the fewest rows and columns with about the smallest ``||X(I,J) - U C V'||_F / ||X(I,J)||_F``, X(I,J) unseen.
 
     Bi-cross-validation (Owen and Perry, Ann. Appl. Stat. 3, 564-594, 2009, doi:10.1214/08-AOAS227). Rows and columns
-    are split into three parts each, and each of the nine blocks is predicted from the rest of X: rows K1 are chosen,
+    are split into four parts each, and each of the sixteen blocks is predicted from the rest of X: rows K1 are chosen,
     from all, by their entries outside the columns J, columns K2, from all, by their entries outside the rows I;
 
         ``U = argmin ||X(:,-J) - U X(K1,-J)||``, ``V = argmin ||X(-I,:) - X(-I,K2) V'||``, ``C = argmin ||X - U C V'||``
@@ -141,11 +152,13 @@ def choose_rank(
 
     Notes
     -----
-    The cost is that of six selections, with their weights, for each pair: 174 at the most by default. Nothing of the
+    The cost is that of eight selections, with their weights, for each pair: 232 at the most by default. Nothing of the
     size of X is made dense. Of more than 4000 rows (columns) a random 4000 are looked at, and the reason says so.
 
     Chosen rows are single ones, and no others can stand in for them. Were whole rows hidden, as in cross-validation of
-    a factorization, those that matter would be missing in every third choice; here each row is seen in part.
+    a factorization, those that matter would be missing in every fourth choice; here each row is seen in part. Where
+    fewer are asked for than the structure has, rows and columns chosen apart may speak of different parts of it, and
+    the error is larger than that of a selection on the whole.
 
     Warnings of the method, such as that it found fewer than asked for, are not shown: a pair counts with what was
     found. The recommendation does not depend on the scale of X; transposing X swaps its parts, as far as it does so
@@ -215,7 +228,6 @@ class Search:
         self.blocks = [[LocalMatrix(M.values[I][:, J]) for J in self.folds[1]] for I in self.folds[0]]
         self.trials: dict[Rank, Trial] = {}
         self.steps = 0
-        self.most = 0
 
     def default(self, bound: int) -> None:
         """Try a few ranks of both sides, then those near the recommended one, then fewer of one side alone."""
@@ -239,7 +251,8 @@ class Search:
     def try_all(self, ranks: Sequence[Rank], most: int) -> None:
         """Find the errors of all blocks for each pair of ranks."""
         sides = list(product((False, True), range(len(self.blocks))))
-        self._report(most * len(sides))
+        if not self.trials:
+            self._report(most * len(sides))
         jobs = [
             (rank, transposed, self._kept(fold, transposed=transposed)) for rank in ranks for transposed, fold in sides
         ]
@@ -255,7 +268,7 @@ class Search:
                 self.steps += 1
                 if len(rows_and_cols) == len(sides):
                     h = len(self.blocks)
-                    with threadpool_limits(1):
+                    with _threads().limit(limits=1):
                         self.trials[rank] = self._trial(rows_and_cols[:h], rows_and_cols[h:])
                 self._report(most * len(sides))
 
@@ -265,7 +278,7 @@ class Search:
         return np.setdiff1d(np.arange(self.M.shape[side]), self.folds[side][fold])
 
     def _report(self, most: int) -> None:
-        if self.callback is not None and (self.steps > 0 or not self.trials):
+        if self.callback is not None:
             errors = [float(trial.errors.mean()) for trial in self.trials.values()]
             self.callback("rank", self.steps, most, min(errors, default=np.nan))
 
@@ -326,9 +339,13 @@ class Search:
                 f"{named(chosen)}: the fewest of {len(self.trials)} pairs tried whose held-out error, {error:.3g}, is "
                 f"within {WORTHWHILE:.0%} and one standard error of the smallest, {least:.3g} with {named(best)}."
             )
+        difference = self.trials[chosen].errors - self.trials[best].errors
         if chosen == min(self.trials, key=lambda rank: (sum(rank), rank)):
             reason += " More find no structure beyond these."
-        if any(best[side] == max(rank[side] for rank in self.trials) for side in (0, 1)):
+            reason += " Fewer were not tried." if sum(chosen) > 2 else ""
+        elif any(best[side] == max(rank[side] for rank in self.trials) for side in (0, 1)) and (
+            chosen == best or difference.mean() > standard_error(difference)
+        ):
             reason += " The error still falls where the pairs tried end: more may explain more."
         return reason
 
@@ -348,7 +365,7 @@ def explained(
     if part.count_nonzero() == 0:
         return np.zeros(0, dtype=np.intp), np.zeros((part.shape[1 if transposed else 0], 0))
     # One thread, so that the sums, and with them the choice, do not depend on n_jobs.
-    with threadpool_limits(1), warnings.catch_warnings():
+    with _threads().limit(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         chosen = select(part.values, *rank, **options_for(select, random_state=seed))
         refuse_no_selection(chosen, select, ("row_indices", "col_indices"))
@@ -407,6 +424,12 @@ def split(size: int, h: int, seed: int) -> list[Indices]:
     """Return h random parts that depend on the size and the seed alone, so that transposing X transposes them."""
     order = np.random.RandomState(seed).permutation(size)
     return [np.sort(part) for part in np.array_split(order, h)]
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """Return what caps the threads of this process; finding its libraries takes longer than a small selection."""
+    return ThreadpoolController()
 
 
 def _folds(shape: tuple[int, int]) -> int:
