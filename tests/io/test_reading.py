@@ -189,10 +189,10 @@ def test_parquet_triplets_and_other_types(tmp_path):
     matrix = read(tmp_path / "x.parquet")
     assert (matrix.row_names.tolist(), matrix.values.toarray().tolist()) == (["7", "8"], [[1, 2], [3, 0]])
     pq.write_table(
-        pa.table({"b": [True, False], "n": [1, 2], "f": pa.array([1, 0.5], pa.float32()), "k": [2, 2]}),
+        pa.table({"n": [1, 2], "b": [True, False], "f": pa.array([1, 0.5], pa.float32()), "k": [2, 2]}),
         tmp_path / "x.parquet",
     )
-    assert dense(read(tmp_path / "x.parquet")).tolist() == [[1, 1, 1, 2], [0, 2, 0.5, 2]]
+    assert dense(read(tmp_path / "x.parquet")).tolist() == [[1, 1, 1, 2], [2, 0, 0.5, 2]]
     pq.write_table(pa.table({"n": [1, None], "f": [0.5, 1]}), tmp_path / "x.parquet")
     with pytest.raises(ValueError, match="row 1, column 'n' is missing; fill or drop"):
         read(tmp_path / "x.parquet")

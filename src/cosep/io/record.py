@@ -94,11 +94,13 @@ def build(source: Source, values: Any, row_names: Any = None, col_names: Any = N
     """
     from cosep.matrix.checks import as_matrix  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
 
+    if values.dtype.kind not in "fiub":
+        source.fail(f"expected real numbers, got {values.dtype}; convert them first.")
     try:
         checked = as_matrix(values, "the matrix")
     except ValueError as error:
         _refuse_entry(source, values, row_names, col_names)
-        source.fail(str(error))
+        source.fail(" ".join(str(error).split()))
     values = checked.values.tocsr() if checked.is_sparse else checked.values
     if checked.exponent:
         entries = values.data if checked.is_sparse else values
