@@ -112,15 +112,19 @@ def build(source: Source, values: Any, row_names: Any = None, col_names: Any = N
 
 
 def _refuse_entry(source: Source, values: Any, row_names: Any, col_names: Any) -> None:
-    """Raise if there is a bad entry, naming the first."""
-    if scipy.sparse.issparse(values) and values.dtype.kind in "fi":
+    """Raise if there is a bad entry, naming the first; parts that do not fit together are not looked at."""
+    from cosep.matrix.checks import STRUCTURES  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
+
+    if scipy.sparse.issparse(values):
+        if not STRUCTURES[values.format](values):
+            return
         stored = values.tocoo()
         bad = np.flatnonzero(~(np.isfinite(stored.data) & (stored.data >= 0)))
         if not bad.size:
             return
         first = bad[np.lexsort((stored.col[bad], stored.row[bad]))[0]]
         i, j, value, count = stored.row[first], stored.col[first], stored.data[first], len(bad)
-    elif isinstance(values, np.ndarray) and values.ndim == 2 and values.dtype.kind in "fi":
+    elif values.ndim == 2:
         wrong = ~(np.isfinite(values) & (values >= 0))
         if not wrong.any():
             return
