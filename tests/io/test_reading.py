@@ -274,8 +274,8 @@ def test_a_variable_is_chosen_where_there_are_several(tmp_path):
             read(tmp_path / f"x.{suffix}", variable="cell")
         np.testing.assert_array_equal(read(tmp_path / f"x.{suffix}", variable="B").values, 2 * DENSE)
     assert read(tmp_path / "x.mat", variable="A", labels="of").labels.tolist() == list(string.digits)
-    for wrong in ("cell", "B", "none"):
-        with pytest.raises(ValueError, match=f"labels='{wrong}' must be a variable with one number"):
+    for wrong, reason in (("cell", "is no variable"), ("none", "is no variable"), ("B", "must be a variable with one")):
+        with pytest.raises(ValueError, match=f"labels='{wrong}' {reason}"):
             read(tmp_path / "x.mat", variable="A", labels=wrong)
 
 
