@@ -53,12 +53,20 @@ def _matrix(source: Source, cells: Any, layer: str | None) -> tuple[Any, Any]:
     if layer == RAW and RAW not in cells.layers:
         stored, genes = cells.raw.X, cells.raw.var_names
     else:
-        stored, genes = cells.X if layer is None else cells.layers[layer], cells.var_names
+        stored, genes = _own(cells) if layer is None else cells.layers[layer], cells.var_names
     if stored is None:
         source.fail(f"has no X; name a layer: {', '.join(map(repr, _layers(cells))) or 'it has none'}.")
     if hasattr(stored, "to_memory"):
         stored = stored.to_memory()
     return stored if hasattr(stored, "tocsr") else np.asarray(stored), genes
+
+
+def _own(cells: Any) -> Any:
+    """Return X, or None if there is none."""
+    try:
+        return cells.X
+    except KeyError:
+        return None
 
 
 def _layers(cells: Any) -> list[str]:

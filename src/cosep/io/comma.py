@@ -11,8 +11,9 @@ from cosep.io.layout import MISSING, NUMBER, SAMPLE, is_numbers
 from cosep.io.source import Source
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-# Bytes that are parsed at a time; a row must fit into it.
-PIECE_BYTES = 1 << 24
+# What is parsed at a time: so many bytes, or so many rows if they are long. A row must fit into it.
+PIECE_BYTES = 1 << 22
+PIECE_ROWS = 128
 
 
 class CommaTable:
@@ -57,12 +58,13 @@ class CommaTable:
         """Yield these columns, by position, as Arrow arrays: of float64, and of text just as it stands."""
         names = [str(j) for j in range(len(self.names))]
         kinds = {names[j]: self.arrow.float64() for j in numbers} | {names[j]: self.arrow.string() for j in words}
+        piece = max(PIECE_BYTES, PIECE_ROWS * max(sum(map(len, record)) + len(record) for record in self.sample))
         done = 0
         with self.source.expecting("a table"), self._after_heading() as (_, stream):
             try:
                 with self.csv.open_csv(
                     stream,
-                    self.csv.ReadOptions(use_threads=False, block_size=PIECE_BYTES, column_names=names),
+                    self.csv.ReadOptions(use_threads=False, block_size=piece, column_names=names),
                     self.csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
                     self.csv.ConvertOptions(
                         column_types=kinds,

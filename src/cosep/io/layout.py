@@ -1,8 +1,8 @@
 """The heading and first rows of a table enter; which columns are names and which are numbers leaves.
 
 A table is wide, one column for each column of the matrix, or it lists triplets: row, column, value. Without being told,
-a table of exactly three columns lists triplets if the third holds numbers and the second does not. If the second holds
-whole numbers, which may be names or counts, it is asked for. All other tables are wide.
+a table of exactly three columns lists triplets if the third holds numbers and the second none. If the second holds
+whole numbers, which may be names or counts, or also other things, the user is asked. All other tables are wide.
 
 The row names of a wide table are in its first column if that has no heading or holds anything but numbers.
 """
@@ -89,11 +89,10 @@ def is_numbers(fields: list[str]) -> bool:
 def _guess(source: Source, columns: list[list[str]]) -> str:
     if len(columns) != 3 or not is_numbers(columns[2]):
         return "wide"
-    if not is_numbers(columns[1]):
-        return "triplets"
-    if all(WHOLE.fullmatch(field) for field in columns[1]):
+    numeric = is_numbers(columns[1])
+    if any(NUMBER.fullmatch(field) for field in columns[1]) and (not numeric or all(map(WHOLE.fullmatch, columns[1]))):
         source.fail(
-            "three columns, the second with whole numbers, may be row, column and value of single entries or a matrix; "
-            "say layout='triplets' or layout='wide'."
+            "three columns, with names or counts in the second, may be row, column and value of single entries or "
+            "a matrix; say layout='triplets' or layout='wide'."
         )
-    return "wide"
+    return "wide" if numeric else "triplets"

@@ -1,47 +1,132 @@
-"""A MATLAB file enters; one of its matrices leaves, without names."""
+"""A MATLAB file enters; one of its matrices leaves, without names.
 
-from typing import Any
+SciPy's reader knows more kinds of variables, but ends the process on some files that are not sound. Only files of
+version 4, which it reads otherwise, are left to it.
+
+An element of a file of version 5 is a type and a number of bytes, then so many bytes, filled up to a multiple of 8.
+"""
+
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.io
 import scipy.sparse
+from numpy.typing import NDArray
 
 from cosep.io.arrays import choose
-from cosep.io.record import NamedMatrix, as_names, build
+from cosep.io.record import NamedMatrix, Names, as_names, build
 from cosep.io.source import Source
 
-NUMBERS = (
-    "double",
-    "single",
-    "logical",
-    "sparse",
-    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
-)
+HEADER = 128
 HDF5_MAGIC = b"\x89HDF"
+BYTE_ORDERS = {b"IM": "<", b"MI": ">"}
+MATRIX, COMPRESSED = 14, 15
+TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+SPARSE, SINGLE, NUMERIC = 5, 7, range(5, 16)
+COMPLEX = 0x0800
+# Enough for the class, the shape and the name of a variable.
+HEAD = 1 << 16
+
+
+class Variable(NamedTuple):
+    """What a variable announces, and where it stands: the position of its element in the file."""
+
+    shape: tuple[int, ...]
+    flags: int
+    position: int
+
+    @property
+    def kind(self) -> int:
+        """The class of its entries."""
+        return self.flags & 0xFF
 
 
 def read_matlab(source: Source, variable: str | None, labels: str | None) -> NamedMatrix:
     """Read the matrix that is named, or the only one; labels are a variable with one number for each row."""
     with source.expecting("a MATLAB file of version 5 to 7"):
-        with source.path.open("rb") as file:
-            start = file.read(520)
-        if HDF5_MAGIC in (start[:4], start[512:516]):
+        data = source.path.read_bytes()
+        if HDF5_MAGIC in {data[:4], data[512:516]}:
             source.fail("is a MATLAB file of version 7.3; save it with -v7.")
-        listed = {name: (shape, kind) for name, shape, kind in scipy.io.whosmat(source.path) if kind in NUMBERS}
-        name = choose(source, {name: shape for name, (shape, _) in listed.items()}, variable)
-        for wanted in {name, labels} & set(listed):
-            shape, kind = listed[wanted]
-            entries = sum(shape) if kind == "sparse" else int(np.prod(shape, dtype=object))
-            source.check_memory(8 * entries, f"{wanted} of {' x '.join(map(str, shape))}")
-        wanted_names = [name] if labels is None else [name, labels]
-        stored = scipy.io.loadmat(source.path, variable_names=wanted_names, spmatrix=False)
-        classes = None if labels is None else _classes(source, stored.get(labels), labels, len_of=stored[name].shape[0])
-    return build(source, stored[name], labels=classes)
+        if 0 in data[:4]:
+            stored = scipy.io.loadmat(source.path)
+            found = {name: value for name, value in stored.items() if not name.startswith("__")}
+            shapes = {name: np.shape(value) for name, value in found.items()}
+        else:
+            order = BYTE_ORDERS[data[126:128]]
+            variables = _variables(data, order)
+            shapes = {name: one.shape for name, one in variables.items()}
+        name = choose(source, shapes, variable)
+        if labels is not None and labels not in shapes:
+            source.fail(f"labels={labels!r} is no variable of numbers in it; there are: {', '.join(shapes):.300}.")
+        if 0 not in data[:4]:
+            wanted = {name} if labels is None else {name, labels}
+            found = {one: _value(source, data, order, variables[one], one) for one in wanted}
+        classes = None if labels is None else _classes(source, found[labels], labels, shapes[name][0])
+    return build(source, found[name], labels=classes)
 
 
-def _classes(source: Source, stored: Any, labels: str, *, len_of: int) -> Any:
-    if not isinstance(stored, np.ndarray) or stored.dtype.kind not in "fiubU" or stored.size != len_of:
-        got = "nothing of that name" if stored is None else f"{type(stored).__name__} of shape {np.shape(stored)}"
-        source.fail(f"labels={labels!r} must be a variable with one number for each of the {len_of} rows, got {got}.")
-    plain = (f"{one:g}" if isinstance(one, float) else str(one).strip() for one in stored.ravel().tolist())
-    return as_names(source, plain)
+def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview, int]]:
+    """Yield type, bytes and position of one element after the other."""
+    at = 0
+    while at + 8 <= len(data):
+        position, (kind, size) = at, struct.unpack_from(f"{order}II", data, at)
+        if kind >> 16:  # up to four bytes stand in the place of their number
+            yield kind & 0xFFFF, data[at + 4 : at + 4 + (kind >> 16)], position
+            at += 8
+        else:
+            yield kind, data[at + 8 : at + 8 + size], position
+            at += 8 + size + (0 if kind == COMPRESSED else -size % 8)
+
+
+def _variables(data: bytes, order: str) -> dict[str, Variable]:
+    """Return the variables that hold numbers."""
+    found = {}
+    for kind, body, position in _elements(memoryview(data)[HEADER:], order):
+        head = zlib.decompressobj().decompress(body, HEAD)[8:] if kind == COMPRESSED else body
+        parts = _elements(memoryview(head), order)
+        (_, flags, _), (_, sizes, _), (_, name, _) = next(parts), next(parts), next(parts)
+        shape = tuple(np.frombuffer(sizes, f"{order}i4").tolist())
+        one = Variable(shape, struct.unpack_from(f"{order}I", flags)[0], position)
+        if one.kind in NUMERIC:
+            found[bytes(name).decode("latin-1")] = one
+    return found
+
+
+def _value(source: Source, data: bytes, order: str, variable: Variable, name: str) -> Any:
+    """Return the array that a variable holds."""
+    shape = variable.shape
+    sparse = variable.kind == SPARSE
+    n_entries = sum(shape) if sparse else int(np.prod(shape, dtype=object))
+    source.check_memory(8 * n_entries, f"{name} of {' x '.join(map(str, shape))}")
+    if variable.flags & COMPLEX:
+        source.fail(f"{name} has complex entries; expected real numbers, take their sizes first.")
+    kind, body, _ = next(_elements(memoryview(data)[HEADER + variable.position :], order))
+    if kind == COMPRESSED:
+        head = zlib.decompressobj().decompress(body, 8)
+        size = struct.unpack(f"{order}II", head)[1] + 8
+        source.check_memory(size, name)
+        body = memoryview(zlib.decompressobj().decompress(body, size))[8:]
+    parts = [_numbers(kind, part, order) for kind, part, _ in list(_elements(body, order))[3:]]
+    if not sparse:
+        values = parts[0].astype(np.float32) if variable.kind == SINGLE else parts[0]
+        return values.reshape(shape, order="F")
+    rows, starts, values = parts
+    count = int(starts[-1])
+    return scipy.sparse.csc_array((values[:count], rows[:count], starts), shape=shape)
+
+
+def _numbers(kind: int, part: memoryview, order: str) -> NDArray[Any]:
+    dtype = np.dtype(TYPES[kind])
+    return np.frombuffer(part, f"{order}{TYPES[kind]}").astype(dtype)
+
+
+def _classes(source: Source, stored: Any, labels: str, n_rows: int) -> Names:
+    if not isinstance(stored, np.ndarray) or stored.dtype.kind not in "fiub" or stored.size != n_rows:
+        source.fail(
+            f"labels={labels!r} must be a variable with one number for each of the {n_rows} rows, got one of shape "
+            f"{np.shape(stored)}."
+        )
+    return as_names(source, (f"{one:g}" if isinstance(one, float) else str(one) for one in stored.ravel().tolist()))

@@ -94,11 +94,13 @@ def build(source: Source, values: Any, row_names: Any = None, col_names: Any = N
     """
     from cosep.matrix.checks import as_matrix  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
 
+    if values.dtype.kind not in "fiub":
+        source.fail(f"expected real numbers, got {values.dtype}; convert them first.")
     try:
         checked = as_matrix(values, "the matrix")
     except ValueError as error:
         _refuse_entry(source, values, row_names, col_names)
-        source.fail(str(error))
+        source.fail(" ".join(str(error).split()))
     values = checked.values.tocsr() if checked.is_sparse else checked.values
     if checked.exponent:
         entries = values.data if checked.is_sparse else values
@@ -110,15 +112,19 @@ def build(source: Source, values: Any, row_names: Any = None, col_names: Any = N
 
 
 def _refuse_entry(source: Source, values: Any, row_names: Any, col_names: Any) -> None:
-    """Raise if there is a bad entry, naming the first."""
-    if scipy.sparse.issparse(values) and values.dtype.kind in "fi":
+    """Raise if there is a bad entry, naming the first; parts that do not fit together are not looked at."""
+    from cosep.matrix.checks import STRUCTURES  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
+
+    if scipy.sparse.issparse(values):
+        if not STRUCTURES[values.format](values):
+            return
         stored = values.tocoo()
         bad = np.flatnonzero(~(np.isfinite(stored.data) & (stored.data >= 0)))
         if not bad.size:
             return
         first = bad[np.lexsort((stored.col[bad], stored.row[bad]))[0]]
         i, j, value, count = stored.row[first], stored.col[first], stored.data[first], len(bad)
-    elif isinstance(values, np.ndarray) and values.ndim == 2 and values.dtype.kind in "fi":
+    elif values.ndim == 2:
         wrong = ~(np.isfinite(values) & (values >= 0))
         if not wrong.any():
             return
