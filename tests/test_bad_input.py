@@ -186,7 +186,10 @@ MEASURES = {
     "relative_approximation": lambda A: relative_approximation(A, FIT),
 }
 COMPLETER = CoSeparableNMF(4, 4, method=lambda *_sizes: CHOSEN).fit(X)
-SCORES = {"completion_score": COMPLETER.completion_score}
+SCORES = {
+    "completion_score": COMPLETER.completion_score,
+    "choose_rank": lambda A: choose_rank(A, [3], method="spa").table["error"][0],
+}
 
 
 def told(record, *figures):
@@ -196,9 +199,6 @@ def told(record, *figures):
 TELLERS = {
     "explain": lambda A: told(explain(FIT, A), "share", "loss", "runner_up_loss", "size"),
     "stability": lambda A: told(stability(A, CHOSEN, method="spa", n_draws=3), "frequency", "similarity"),
-SCORES = {
-    "completion_score": COMPLETER.completion_score,
-    "choose_rank": lambda A: choose_rank(A, [3], method="spa").table["error"][0],
 }
 SCALERS = {f"scale by {rule}": (lambda A, rule=rule: scale(A, rule)[0].take().ravel().tolist()) for rule in SCALINGS}
 QUESTIONS = {

@@ -12,6 +12,7 @@ from cosep.factorization import Callback, Selection, Table
 from cosep.matrix.checks import (
     as_matrix,
     check_callback,
+    check_jobs,
     check_nonzero,
     check_number,
     check_positive,
@@ -132,7 +133,7 @@ def stability(
     select = method_named(method, BOTH_SELECTORS, "X", "n_rows", "n_cols")
     n_draws = check_positive(n_draws, "n_draws")
     share = check_number(share, "share", np.finfo(np.float64).tiny, 1.0)
-    _check_jobs(n_jobs)
+    check_jobs(n_jobs)
     check_callback(callback)
     data, random = LocalMatrix(M.values), check_random(random_state)
     draws = [_draw(data.shape, (len(rows), len(cols)), share, random) for _ in range(n_draws)]
@@ -149,12 +150,6 @@ def stability(
         n_draws,
         share,
     )
-
-
-def _check_jobs(n_jobs: Any) -> None:
-    if n_jobs is not None and (not isinstance(n_jobs, (int, np.integer)) or isinstance(n_jobs, bool) or n_jobs == 0):
-        msg = f"n_jobs={n_jobs!r} must be None, a positive number of jobs, or -1 for one on each processor."
-        raise ValueError(msg)
 
 
 def _draw(shape: tuple[int, int], least: tuple[int, int], share: float, random: np.random.RandomState) -> Draw:

@@ -26,7 +26,6 @@ from cosep.factorization import Callback, Factorization, Selection
 from cosep.io import NamedMatrix
 from cosep.matrix.checks import as_matrix, check_choice, check_count, check_number
 from cosep.matrix.local import LocalMatrix
-from cosep.membership import memberships
 from cosep.metrics import clustering_accuracy
 from cosep.rank import RankChoice, choose_rank
 from cosep.report import write_report
@@ -180,17 +179,18 @@ def members(record: Factorization, M: LocalMatrix) -> dict[str, Any]:
     A selected row explains ``<X, u x> / ||X||^2`` by its weights u in all rows; over the selected rows these add up to
     ``1 - (1 - fidelity)^2``.
     """
-    (shares, _), topics, names = memberships(record, M), topics_of(record), np.asarray(record.row_names)
-    explains = np.full(len(shares), np.nan)
-    products = M.dot(M.take(rows=topics.rows).T)
-    explains[topics.rows] = np.einsum("ik,ik->k", topics.row_weights, products) / M.squared_norm()
-    known = shares.any(axis=1)
+    topics, names = topics_of(record), np.asarray(record.row_names)
+    chosen = M.take(rows=topics.rows)
+    parts = topics.row_weights * np.linalg.norm(chosen, axis=1)
+    sums = parts.sum(axis=1)
+    explains = np.full(len(names), np.nan)
+    explains[topics.rows] = np.einsum("ik,ik->k", topics.row_weights, M.dot(chosen.T)) / M.squared_norm()
     return {
         "name": names,
         "cluster": record.row_labels,
-        "representative": np.where(known, names[topics.rows][shares.argmax(axis=1)], ""),
-        "membership": _numbers(np.where(known, shares.max(axis=1), np.nan)),
-        "selected": np.isin(np.arange(len(shares)), topics.rows).astype(int),
+        "representative": np.where(sums > 0, names[topics.rows][parts.argmax(axis=1)], ""),
+        "membership": _numbers(parts.max(axis=1) / np.where(sums > 0, sums, np.nan)),
+        "selected": np.isin(np.arange(len(names)), topics.rows).astype(int),
         "explained": _numbers(1.0 - record.row_errors(M)),
         "explains": _numbers(explains),
     }
