@@ -392,7 +392,7 @@ def _checked_part(name: str, part: Any) -> NDArray[Any]:
     except ValueError:
         array = np.zeros(0, dtype=object)
     if name.endswith("_names"):
-        if array.ndim == 1 and all(isinstance(entry, str) for entry in array.tolist()):
+        if array.ndim == 1 and (array.dtype.kind == "U" or all(isinstance(entry, str) for entry in array.tolist())):
             return array
         msg = f"{name} must be a list of text, got {part!r}; convert the names with str first."
         raise ValueError(msg)

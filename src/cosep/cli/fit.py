@@ -74,10 +74,11 @@ def run(read: Callable[[], NamedMatrix], out: Path, wishes: Wishes, manner: Mann
         with complete_folder(out, FILES) as folder, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             choice = choose_rank(data.values, wishes.ranks, callback=callback) if wishes.choose else None
-            record = fitted(data, wishes, choice, callback, command)
+            record, shares = fitted(data, wishes, choice, callback, command)
             tell("write", 0, 1, np.nan)
-            write_tables(folder, record, data.values)
-            summary = summarize(record, data.values) | _circumstances(wishes, command)
+            M = as_matrix(data.values)
+            write_tables(folder, record, M)
+            summary = summarize(record, M) | shares | _circumstances(wishes, command)
             if data.labels is not None:
                 summary["accuracy"] = clustering_accuracy(data.labels, record.row_labels)
             if wishes.report:
@@ -121,8 +122,8 @@ def usual(asked: int | None, size: int) -> int:
 
 def fitted(
     data: NamedMatrix, wishes: Wishes, choice: RankChoice | None, callback: Callback | None, command: str
-) -> Factorization:
-    """Fit a matrix, and return the record with names and with how text was counted."""
+) -> tuple[Factorization, dict[str, float]]:
+    """Fit a matrix; return the record with names and with how text was counted, and what is explained."""
     m, n = data.values.shape
     model = CoSeparableNMF(
         usual(wishes.n_rows, m) if choice is None or wishes.n_rows is not None else choice.n_rows,
@@ -134,7 +135,9 @@ def fitted(
     meta = {**model.factorization_.meta, "method": wishes.method, "scaling": wishes.scaling, "command": command}
     if data.text_options is not None:
         meta["text"] = dict(data.text_options)
-    return replace(model.factorization_, row_names=data.row_names, col_names=data.col_names, meta=meta)
+    shares = {f"{part}_fidelity": getattr(model, f"{part}_fidelity_") for part in ("row", "col", "core")}
+    shares["explained"] = 1.0 - float(np.sqrt(max(2.0 * meta["objective"][-1], 0.0)))
+    return replace(model.factorization_, row_names=data.row_names, col_names=data.col_names, meta=meta), shares
 
 
 def _resampled(X: Any, record: Factorization, wishes: Wishes, callback: Callback | None) -> Stability | None:
@@ -161,11 +164,11 @@ def _circumstances(wishes: Wishes, command: str) -> dict[str, Any]:
     }
 
 
-def write_tables(folder: Path, record: Factorization, X: Any) -> None:
+def write_tables(folder: Path, record: Factorization, M: LocalMatrix) -> None:
     """Write the model, and what it says of rows, columns and core."""
     record.save(folder / "model.npz")
-    write_table(folder / "rows.csv", members(record, as_matrix(X)))
-    write_table(folder / "columns.csv", members(record.T, as_matrix(X).T))
+    write_table(folder / "rows.csv", members(record, M))
+    write_table(folder / "columns.csv", members(record.T, M.T))
     topics = topics_of(record)
     names, anchors = np.asarray(record.row_names)[topics.rows], np.asarray(record.col_names)[topics.cols]
     with (folder / "core.csv").open("w", newline="", encoding="utf-8") as file:

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from cosep.factorization import Factorization
-from cosep.matrix.checks import as_matrix
+from cosep.matrix.local import LocalMatrix
 from cosep.topics import topics_of
 
 # Columns and rows that are told of one topic.
@@ -17,13 +17,13 @@ COLUMNS, OTHERS = 8, 3
 PIPED_WIDTH = 100
 
 
-def summarize(record: Factorization, X: Any) -> dict[str, Any]:
-    """Return sizes, shares of X that are explained, and the topics: one for each selected row.
+def summarize(record: Factorization, M: LocalMatrix) -> dict[str, Any]:
+    """Return what was found in terms of the names: sizes, and the topics, one for each selected row.
 
     Topics come from the weights, in which every row is a mix of the selected rows and every column of the selected
     columns. The refitted factors come closer to X, but may drift away from what was selected.
     """
-    M, topics, fidelity = as_matrix(X), topics_of(record), record.fidelity(X)
+    topics = topics_of(record)
     names, col_names = np.asarray(record.row_names), np.asarray(record.col_names)
     labels, parts = topics.speakers(M)
     values = topics.core @ topics.col_weights
@@ -31,10 +31,6 @@ def summarize(record: Factorization, X: Any) -> dict[str, Any]:
         "shape": list(M.shape),
         "n_rows": len(topics.rows),
         "n_cols": len(topics.cols),
-        "row_fidelity": fidelity.rows,
-        "col_fidelity": fidelity.cols,
-        "core_fidelity": fidelity.core,
-        "explained": 1.0 - record.relative_error(M),
         "topics": [
             {
                 "row": str(names[row]),
