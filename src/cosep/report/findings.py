@@ -15,9 +15,9 @@ import numpy as np
 import cosep
 from cosep.factorization import Factorization
 from cosep.matrix.checks import as_matrix, check_nonzero, check_record
-from cosep.matrix.local import Array, LocalMatrix
+from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.topics import Topics, topics_of
-from cosep.wording import LONGEST_NAME, Names, count, excerpt, name_of, percent, points, quantity, readable, squeezed
+from cosep.wording import Names, count, excerpt, name_of, percent, points, quantity, readable, squeezed
 
 Record = dict[str, Any]
 
@@ -25,9 +25,8 @@ Record = dict[str, Any]
 SHOWN = {"anchors": 8, "values": 8, "columns": 12, "members": 8}
 SHOWN_OF_MANY = {"anchors": 5, "values": 5, "columns": 8, "members": 5}
 MANY_TOPICS = 24
+MOST_TOPICS = 100
 WORST = 8
-# Letters of all names in all topics, about.
-LETTERS = 200_000
 EXCERPT_LETTERS = 560
 LONGEST_COMMAND = 4000
 # A column belongs to a topic that is not its own, too, from this share of the strongest tie of the topic on.
@@ -72,7 +71,9 @@ def gather(
         "core": fidelity.core,
         "refitted": 1.0 - factorization.relative_error(M),
     }
-    cards = _cards(factorization, topics, M, explanation, texts)
+    labels, parts = topics.speakers(M)
+    sizes = np.bincount(labels[labels >= 0], minlength=len(topics.rows))
+    cards = _cards(factorization, topics, M, (labels, parts), explanation, texts)
     shape = _shape(M)
     return {
         "shape": shape,
@@ -81,10 +82,10 @@ def gather(
             "rows": _selected(topics.rows, factorization.row_names, "row"),
             "cols": _selected(topics.cols, factorization.col_names, "column"),
         },
-        "summary": _summary(shape, topics, explained, cards),
+        "summary": _summary(shape, explained, topics, sizes, factorization.row_names),
         "core": _core_table(factorization, topics),
         "topics": cards,
-        "unspoken": int(M.shape[0] - sum(card["size"] for card in cards)),
+        "unspoken": int((labels < 0).sum()),
         "errors": None if explanation is None else _errors(explanation, factorization),
         "certificate": _certificate(factorization, explained),
         "stability": None if stability is None else _stability(stability, factorization, topics),
@@ -109,9 +110,10 @@ def _selected(indices: Any, names: Names, kind: str) -> list[Record]:
     return [{"index": int(i), "name": name_of(names, int(i), kind)} for i in indices]
 
 
-def _summary(shape: Record, topics: Topics, explained: Record, cards: list[Record]) -> list[str]:
+def _summary(shape: Record, explained: Record, topics: Topics, sizes: Indices, row_names: Names) -> list[str]:
     """Return what was found, in a paragraph of plain sentences."""
-    largest = max(cards, key=lambda card: card["size"])
+    largest = int(sizes.argmax())
+    name = name_of(row_names, int(topics.rows[largest]), "row")
     all_rows, all_cols = count(shape["rows"], "row"), count(shape["cols"], "column")
     rows, cols = count(len(topics.rows), "row"), count(len(topics.cols), "column")
     by = {part: percent(share) for part, share in explained.items()}
@@ -124,8 +126,8 @@ def _summary(shape: Record, topics: Topics, explained: Record, cards: list[Recor
             f"the core it is {by['refitted']}."
         ),
         (
-            f"Each selected row is a topic. The largest, \u201c{readable(largest['name'], 80)}\u201d, speaks for "
-            f"{count(largest['size'], 'row')}, {percent(largest['share'])} of all."
+            f"Each selected row is a topic. The largest, \u201c{squeezed(name, 80)}\u201d, speaks for "
+            f"{count(int(sizes[largest]), 'row')}, {percent(sizes[largest] / shape['rows'])} of all."
         ),
     ]
 
@@ -143,17 +145,21 @@ def _core_table(factorization: Factorization, topics: Topics) -> Record | None:
 
 
 def _cards(
-    factorization: Factorization, topics: Topics, M: LocalMatrix, explanation: Any, texts: Sequence[str] | None
+    factorization: Factorization,
+    topics: Topics,
+    M: LocalMatrix,
+    spoken: tuple[Indices, Array],
+    explanation: Any,
+    texts: Sequence[str] | None,
 ) -> list[Record]:
-    """Return what is known of each topic."""
-    labels, parts = topics.speakers(M)
+    """Return what is known of each topic, as far as a page has room."""
+    labels, parts = spoken
     reasons = [None] * len(topics.rows) if explanation is None else _reasons(explanation, factorization, topics)
     strengths = topics.core * np.linalg.norm(topics.col_weights, axis=1)
     shown = SHOWN if len(topics.rows) <= MANY_TOPICS else SHOWN_OF_MANY
-    letters = min(LONGEST_NAME, max(60, LETTERS // (len(topics.rows) * sum(shown.values()))))
     row_names, col_names = factorization.row_names, factorization.col_names
     cards = []
-    for k, i in enumerate(topics.rows):
+    for k, i in enumerate(topics.rows[:MOST_TOPICS]):
         ours = np.flatnonzero((labels == k) & (np.arange(len(labels)) != i))
         closest = ours[np.argsort(-parts[ours].round(TIED), kind="stable")[: shown["members"]]]
         anchors = _anchors(topics, k, strengths[k])[: shown["anchors"]]
@@ -167,27 +173,21 @@ def _cards(
                 "name": name_of(row_names, int(i), "row"),
                 "text": None if texts is None else excerpt(texts[i], EXCERPT_LETTERS),
                 "values": [
-                    {"name": squeezed(name_of(col_names, j, "column"), letters), "value": quantity(value), "bar": bar}
+                    {"name": name_of(col_names, j, "column"), "value": quantity(value), "bar": bar}
                     for j, value, bar in values
                 ],
                 "anchors": [
                     {
-                        "name": squeezed(name_of(col_names, int(topics.cols[l]), "column"), letters),
+                        "name": name_of(col_names, int(topics.cols[l]), "column"),
                         "value": quantity(topics.core[k, l]),
                         "own": bool(topics.homes[l] == k),
                     }
                     for l in anchors
                 ],
-                "columns": [
-                    squeezed(name_of(col_names, j, "column"), letters)
-                    for j, _, _ in _largest(together, shown["columns"])
-                ],
+                "columns": [name_of(col_names, j, "column") for j, _, _ in _largest(together, shown["columns"])],
                 "size": int((labels == k).sum()),
                 "share": float((labels == k).mean()),
-                "members": [
-                    {"name": squeezed(name_of(row_names, int(j), "row"), letters), "part": float(parts[j])}
-                    for j in closest
-                ],
+                "members": [{"name": name_of(row_names, int(j), "row"), "part": float(parts[j])} for j in closest],
                 "why": reasons[k],
             }
         )
@@ -235,7 +235,10 @@ def _why(share: float, loss: float, other: str | None, instead: float) -> list[s
     if other is None:
         return [*sentences, "No other row could take its place."]
     change = f"{points(instead)} less" if instead > 0 else f"{points(instead)} more" if instead < 0 else "as much"
-    return [*sentences, f"The best row to replace it is \u201c{other}\u201d: all would then explain {change}."]
+    return [
+        *sentences,
+        f"The best row to replace it is \u201c{squeezed(other, 80)}\u201d: all would then explain {change}.",
+    ]
 
 
 def _errors(explanation: Any, factorization: Factorization) -> Record:
@@ -287,6 +290,8 @@ def _certificate(factorization: Factorization, explained: Record) -> list[str]:
         f"The core has {core.nonzeros:,} nonzero entries and is {condition}, with its rows and columns brought to "
         "length one."
     )
+    if min(explained.values()) < 0:
+        sentences.append("A negative share says that the product is further from the matrix than zeros would be.")
     if explained["refitted"] - explained["core"] > 0.5 * explained["refitted"]:
         sentences.append(
             "Refitting the weights adds more than what the selection explains on its own: read the refitted share with "
