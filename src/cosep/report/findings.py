@@ -235,10 +235,8 @@ def _why(share: float, loss: float, other: str | None, instead: float) -> list[s
     if other is None:
         return [*sentences, "No other row could take its place."]
     change = f"{points(instead)} less" if instead > 0 else f"{points(instead)} more" if instead < 0 else "as much"
-    return [
-        *sentences,
-        f"The best row to replace it is \u201c{squeezed(other, 80)}\u201d: all would then explain {change}.",
-    ]
+    name = f"\u201c{squeezed(other, 80)}\u201d"
+    return [*sentences, f"The best row to replace it is {name}: the selected rows would then explain {change}."]
 
 
 def _errors(explanation: Any, factorization: Factorization) -> Record:
