@@ -220,6 +220,18 @@ def test_what_was_not_computed_is_said_or_absent(data, tmp_path):
     assert "CoSeparableNMF(n_rows=3, n_cols=3)" in text
 
 
+def test_rows_that_were_in_no_draw_are_not_counted(data, tmp_path):
+    X, result = data
+    known = stand_ins.stability(result)
+    known.rows["frequency"] = known.rows["similarity"] = np.array([0.5, np.nan, 1.0])
+    known.cols["frequency"] = known.cols["similarity"] = np.full(3, np.nan)
+    path = tmp_path / "report.html"
+    write_report(path, result, X, stability=known)
+    text = Page(path).text
+    assert "came back in 75.0% on average" in text
+    assert "No selected column was part of a draw." in text
+
+
 def test_a_proven_gap_and_a_suspicious_core_are_put_in_words():
     X, rows, cols = stand_ins.blocks()
     X[9, 0] = 1.0

@@ -11,7 +11,7 @@ from cosep.drawing import COLORS, TICK_LETTERS, Figure, finished, graph_objects,
 from cosep.factorization import Factorization
 from cosep.matrix.checks import as_matrix, check_nonzero, check_record
 from cosep.matrix.local import Indices
-from cosep.overview import MOST_LINES, Side, overview
+from cosep.overview import Side, overview
 from cosep.topics import topics_of
 from cosep.wording import Names, count, name_of, quantity, squeezed
 
@@ -22,7 +22,7 @@ __all__ = ["core", "errors", "matrix", "rank_curve", "stability"]
 MOST_WRITTEN = 16
 # Letters of a name when hovering over one of many.
 HOVER_LETTERS = 120
-# Rows, and columns, in the picture of their stability at the most.
+# Selected rows, and selected columns, in one picture at the most.
 MOST_LISTED = 100
 # Points of an error curve at the most.
 MOST_POINTS = 400
@@ -30,6 +30,8 @@ MOST_POINTS = 400
 NAMED_SHARE = 0.022
 # The colours of the reordered matrix end at this quantile.
 SATURATED = 0.995
+# Lines between clusters are drawn if these are not more.
+MOST_MARKED = 75
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 
@@ -54,7 +56,7 @@ def core(factorization: Factorization) -> Figure:
     (4, 3)
     """
     topics = topics_of(factorization)
-    rows, order = topics.rows[:MOST_LINES], topics.col_order[:MOST_LINES]
+    rows, order = topics.rows[:MOST_LISTED], topics.col_order[:MOST_LISTED]
     row_names = [f"{number}. {name_of(factorization.row_names, int(i), 'row')}" for number, i in enumerate(rows, 1)]
     col_names = [name_of(factorization.col_names, int(j), "column") for j in topics.cols[order]]
     figure = heat_map(topics.ties[: len(rows), order], row_names, col_names, float(topics.ties.max()) or 1.0)
@@ -79,9 +81,9 @@ def core(factorization: Factorization) -> Figure:
 
 def _cut(shape: tuple[int, ...]) -> str:
     """Say which part of a large core is drawn."""
-    if max(shape) <= MOST_LINES:
+    if max(shape) <= MOST_LISTED:
         return ""
-    rows, cols = (min(size, MOST_LINES) for size in shape)
+    rows, cols = (min(size, MOST_LISTED) for size in shape)
     return f" Drawn are the first {rows} of {shape[0]} rows and the first {cols} of {shape[1]} columns in this order."
 
 
@@ -341,6 +343,7 @@ def _mark_clusters(figure: Figure, axis: str, side: Side, heads: dict[int, str])
             f"{other}ref": "paper",
         }
         for start in starts[1:]
+        if len(starts) <= MOST_MARKED
     ]
     named = [
         ((start + stop - 1) / 2, heads.get(int(side.clusters[start]), "none"))
@@ -366,6 +369,6 @@ def _thinning(side: Side, kind: str) -> str:
     if not side.is_whole:
         mean = side.n_items / len(side.members)
         lines = f"Each of the {len(side.members)} lines of {kind}s is the mean of about {mean:.0f} of {side.n_items:,}"
-        lines += ", neighbours within a cluster"
+        lines += ", neighbours in this order"
     zeros = f"; {count(side.n_zero, f'all-zero {kind}')} left out" if side.n_zero else ""
     return f"{lines}{zeros}."

@@ -22,12 +22,11 @@ from cosep.wording import Names, count, excerpt, name_of, percent, points, quant
 Record = dict[str, Any]
 
 # How much of everything a page shows, and how much if there are many topics.
-SHOWN = {"anchors": 8, "values": 8, "columns": 12, "members": 8}
-SHOWN_OF_MANY = {"anchors": 5, "values": 5, "columns": 8, "members": 5}
+SHOWN = {"anchors": 8, "values": 8, "columns": 12, "members": 8, "letters": 560}
+SHOWN_OF_MANY = {"anchors": 5, "values": 5, "columns": 8, "members": 5, "letters": 280}
 MANY_TOPICS = 24
 MOST_TOPICS = 100
 WORST = 8
-EXCERPT_LETTERS = 560
 LONGEST_COMMAND = 4000
 # A column belongs to a topic that is not its own, too, from this share of the strongest tie of the topic on.
 STRONG = 0.5
@@ -171,7 +170,7 @@ def _cards(
                 "number": k + 1,
                 "index": int(i),
                 "name": name_of(row_names, int(i), "row"),
-                "text": None if texts is None else excerpt(texts[i], EXCERPT_LETTERS),
+                "text": None if texts is None else excerpt(texts[i], shown["letters"]),
                 "values": [
                     {"name": name_of(col_names, j, "column"), "value": quantity(value), "bar": bar}
                     for j, value, bar in values
@@ -307,13 +306,16 @@ def _stability(stability: Any, factorization: Factorization, topics: Topics) -> 
     ):
         table = getattr(stability, side)
         _check_indices(table["index"], chosen, "stability")
-        frequency = np.nan_to_num(np.asarray(table["frequency"], dtype=np.float64))
-        similarity = np.nan_to_num(np.asarray(table["similarity"], dtype=np.float64))
-        least = int(np.argmin(frequency))
+        frequency, similarity = (np.asarray(table[key], dtype=np.float64) for key in ("frequency", "similarity"))
+        drawn = np.flatnonzero(np.isfinite(frequency))
+        if drawn.size == 0:
+            sides[side] = None
+            continue
+        least = drawn[frequency[drawn].argmin()]
         sides[side] = {
-            "frequency": float(frequency.mean()),
-            "similarity": float(similarity.mean()),
-            "least": name_of(names, int(chosen[least]), kind),
+            "frequency": float(frequency[drawn].mean()),
+            "similarity": float(similarity[drawn].mean()),
+            "least": squeezed(name_of(names, int(chosen[least]), kind), 80),
             "least_frequency": float(frequency[least]),
         }
     return sides

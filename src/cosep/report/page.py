@@ -159,11 +159,10 @@ def _compact(figure: Figure) -> Record:
     if traces:
         cells = np.asarray(traces[0].customdata)
         names = {"rows": cells[:, 0, 0].tolist(), "cols": cells[0, :, 1].tolist()}
+        traces[0].customdata = None
     plain = json.loads(figure.to_json())
     for key in ("title", "template", "meta"):
         plain["layout"].pop(key, None)
-    if names is not None:
-        plain["data"][0]["customdata"] = None
     return {"data": plain["data"], "layout": plain["layout"], "names": names}
 
 
