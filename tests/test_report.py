@@ -191,9 +191,11 @@ def _strings(value):
     return [value] if isinstance(value, str) else []
 
 
-@pytest.mark.parametrize("letter", ["w", "\u65e5", "<"], ids=["latin", "wide", "escaped"])
-def test_a_page_about_much_data_holds_less_than_a_megabyte(tmp_path, letter):
-    X, result, texts = stand_ins.large(letter=letter)
+@pytest.mark.parametrize(
+    ("letter", "r"), [("w", 60), ("\u65e5", 60), ('<"&', 400)], ids=["latin", "wide", "escaped, many topics"]
+)
+def test_a_page_about_much_data_holds_less_than_a_megabyte(tmp_path, letter, r):
+    X, result, texts = stand_ins.large(letter=letter, r=r)
     path = tmp_path / "report.html"
     write_report(
         path,

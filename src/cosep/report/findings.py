@@ -25,7 +25,7 @@ Record = dict[str, Any]
 SHOWN = {"anchors": 8, "values": 8, "columns": 12, "members": 8, "letters": 560}
 SHOWN_OF_MANY = {"anchors": 5, "values": 5, "columns": 8, "members": 5, "letters": 280}
 MANY_TOPICS = 24
-MOST_TOPICS = 100
+MOST_TOPICS = 60
 WORST = 8
 LONGEST_COMMAND = 4000
 # A column belongs to a topic that is not its own, too, from this share of the strongest tie of the topic on.
