@@ -192,10 +192,12 @@ def _strings(value):
 
 
 @pytest.mark.parametrize(
-    ("letter", "r"), [("w", 60), ("\u65e5", 60), ('<"&', 400)], ids=["latin", "wide", "escaped, many topics"]
+    ("letter", "m", "r"),
+    [("w", 20_000, 60), ("\u65e5", 3000, 60), ('<"&', 3000, 400)],
+    ids=["many rows", "wide letters", "many topics, escaped letters"],
 )
-def test_a_page_about_much_data_holds_less_than_a_megabyte(tmp_path, letter, r):
-    X, result, texts = stand_ins.large(letter=letter, r=r)
+def test_a_page_about_much_data_holds_less_than_a_megabyte(tmp_path, letter, m, r):
+    X, result, texts = stand_ins.large(m, r=r, letter=letter)
     path = tmp_path / "report.html"
     write_report(
         path,
@@ -209,7 +211,7 @@ def test_a_page_about_much_data_holds_less_than_a_megabyte(tmp_path, letter, r):
     assert path.stat().st_size - len(get_plotlyjs().encode()) < MEGABYTE
     text = Page(path).text
     assert "of rows is the mean of about" in text
-    assert "400 of 20,000 rows" in text
+    assert f"400 of {m:,} rows" in text
 
 
 def test_what_was_not_computed_is_said_or_absent(data, tmp_path):
