@@ -86,6 +86,7 @@ ORDER = [
     "overview",
     "drawing",
     "plots",
+    "report/cards",
     "report/findings",
     "report/page",
     "report/__init__",

@@ -1,9 +1,4 @@
-"""A factorization, its matrix and what is known about both enter; all that the page says leaves, as a JSON-able record.
-
-Notation
---------
-S : core; V : weights of the columns, X ~ X(:,cols) V
-"""
+"""A factorization, its matrix and what is known of both enter; all that the page says leaves, as a JSON-able record."""
 
 import platform
 from collections.abc import Sequence
@@ -15,23 +10,14 @@ import numpy as np
 import cosep
 from cosep.factorization import Factorization
 from cosep.matrix.checks import as_matrix, check_nonzero, check_record
-from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.matrix.local import Indices, LocalMatrix
+from cosep.report.cards import Record, check_same, topic_cards
 from cosep.topics import Topics, topics_of
-from cosep.wording import Names, count, excerpt, name_of, percent, points, quantity, readable, squeezed
+from cosep.wording import Names, count, excerpt, name_of, percent, quantity, readable, squeezed
 
-Record = dict[str, Any]
-
-# How much of everything a page shows, and how much if there are many topics.
-SHOWN = {"anchors": 8, "values": 8, "columns": 12, "members": 8, "letters": 560}
-SHOWN_OF_MANY = {"anchors": 5, "values": 5, "columns": 8, "members": 5, "letters": 280}
-MANY_TOPICS = 24
-MOST_TOPICS = 60
+# How much of everything a page shows.
 WORST = 8
 LONGEST_COMMAND = 4000
-# A column belongs to a topic that is not its own, too, from this share of the strongest tie of the topic on.
-STRONG = 0.5
-# Rows whose parts agree in so many digits are tied, and the first comes first.
-TIED = 9
 # A core with more rows or columns is drawn, but not printed as a table.
 MOST_TABULATED = 30
 # Versions of which packages decide on the result.
@@ -72,7 +58,7 @@ def gather(
     }
     labels, parts = topics.speakers(M)
     sizes = np.bincount(labels[labels >= 0], minlength=len(topics.rows))
-    cards = _cards(factorization, topics, M, (labels, parts), explanation, texts)
+    cards = topic_cards(factorization, topics, M, (labels, parts), explanation, texts)
     shape = _shape(M)
     return {
         "shape": shape,
@@ -143,101 +129,6 @@ def _core_table(factorization: Factorization, topics: Topics) -> Record | None:
     }
 
 
-def _cards(
-    factorization: Factorization,
-    topics: Topics,
-    M: LocalMatrix,
-    spoken: tuple[Indices, Array],
-    explanation: Any,
-    texts: Sequence[str] | None,
-) -> list[Record]:
-    """Return what is known of each topic, as far as a page has room."""
-    labels, parts = spoken
-    reasons = [None] * len(topics.rows) if explanation is None else _reasons(explanation, factorization, topics)
-    strengths = topics.core * np.linalg.norm(topics.col_weights, axis=1)
-    shown = SHOWN if len(topics.rows) <= MANY_TOPICS else SHOWN_OF_MANY
-    row_names, col_names = factorization.row_names, factorization.col_names
-    cards = []
-    for k, i in enumerate(topics.rows[:MOST_TOPICS]):
-        ours = np.flatnonzero((labels == k) & (np.arange(len(labels)) != i))
-        closest = ours[np.argsort(-parts[ours].round(TIED), kind="stable")[: shown["members"]]]
-        anchors = _anchors(topics, k, strengths[k])[: shown["anchors"]]
-        together = topics.core[k] @ topics.col_weights
-        together[topics.cols[anchors]] = 0.0
-        values = _largest(np.ldexp(M.take(rows=np.array([i]))[0], M.exponent), shown["values"])
-        cards.append(
-            {
-                "number": k + 1,
-                "index": int(i),
-                "name": name_of(row_names, int(i), "row"),
-                "text": None if texts is None else excerpt(texts[i], shown["letters"]),
-                "values": [
-                    {"name": name_of(col_names, j, "column"), "value": quantity(value), "bar": bar}
-                    for j, value, bar in values
-                ],
-                "anchors": [
-                    {
-                        "name": name_of(col_names, int(topics.cols[l]), "column"),
-                        "value": quantity(topics.core[k, l]),
-                        "own": bool(topics.homes[l] == k),
-                    }
-                    for l in anchors
-                ],
-                "columns": [name_of(col_names, j, "column") for j, _, _ in _largest(together, shown["columns"])],
-                "size": int((labels == k).sum()),
-                "share": float((labels == k).mean()),
-                "members": [{"name": name_of(row_names, int(j), "row"), "part": float(parts[j])} for j in closest],
-                "why": reasons[k],
-            }
-        )
-    return cards
-
-
-def _anchors(topics: Topics, k: int, strengths: Array) -> Any:
-    """Return the selected columns of a topic, strongest first: its own ones, and others with a strong tie to it."""
-    ours = (topics.core[k] > 0) & ((topics.homes == k) | (strengths >= STRONG * strengths.max()))
-    return [l for l in np.argsort(-strengths, kind="stable") if ours[l]]
-
-
-def _largest(values: Array, most: int) -> list[tuple[int, float, float]]:
-    """Return positions and values of the largest positive ones, and their share of the largest of all."""
-    order = [int(j) for j in np.argsort(-values, kind="stable")[:most] if values[j] > 0]
-    return [(j, float(values[j]), float(values[j] / values[order[0]])) for j in order]
-
-
-def _reasons(explanation: Any, factorization: Factorization, topics: Topics) -> list[Record]:
-    """Return why each selected row stands for its topic."""
-    table = explanation.rows
-    _check_indices(table["index"], topics.rows, "explanation")
-    reasons = []
-    for k in range(len(topics.rows)):
-        other, loss, instead = int(table["runner_up"][k]), float(table["loss"][k]), float(table["runner_up_loss"][k])
-        name = None if other < 0 else name_of(factorization.row_names, other, "row")
-        reasons.append(
-            {
-                "share": float(table["share"][k]),
-                "loss": loss,
-                "runner_up": name,
-                "runner_up_loss": None if name is None else instead,
-                "sentences": _why(float(table["share"][k]), loss, name, instead),
-            }
-        )
-    return reasons
-
-
-def _why(share: float, loss: float, other: str | None, instead: float) -> list[str]:
-    without = f"would explain {points(loss)} less" if loss > 0 else "would explain no less"
-    sentences = [
-        f"It explains {percent(share)} of the sum of squares of the whole matrix.",
-        f"Without it, the other selected rows, weighted anew, {without}.",
-    ]
-    if other is None:
-        return [*sentences, "No other row could take its place."]
-    change = f"{points(instead)} less" if instead > 0 else f"{points(instead)} more" if instead < 0 else "as much"
-    name = f"\u201c{squeezed(other, 80)}\u201d"
-    return [*sentences, f"The best row to replace it is {name}: the selected rows would then explain {change}."]
-
-
 def _errors(explanation: Any, factorization: Factorization) -> Record:
     """Return how well rows and columns are explained, and which of them worst."""
     m, n = factorization.shape
@@ -305,7 +196,7 @@ def _stability(stability: Any, factorization: Factorization, topics: Topics) -> 
         ("cols", "column", topics.cols, factorization.col_names),
     ):
         table = getattr(stability, side)
-        _check_indices(table["index"], chosen, "stability")
+        check_same(table["index"], chosen, "stability")
         frequency, similarity = (np.asarray(table[key], dtype=np.float64) for key in ("frequency", "similarity"))
         drawn = np.flatnonzero(np.isfinite(frequency))
         if drawn.size == 0:
@@ -351,12 +242,6 @@ def _settings(factorization: Factorization) -> dict[str, str]:
         if isinstance(value, (str, int, float)) or value is None
     }
     return kept | ({} if factorization.scaling is None else {"scaling": factorization.scaling.name})
-
-
-def _check_indices(given: Any, chosen: Any, name: str) -> None:
-    if not np.array_equal(np.asarray(given), chosen):
-        msg = f"{name} is that of another selection than the factorization; compute it for this one."
-        raise ValueError(msg)
 
 
 def _check_texts(texts: Any, m: int) -> None:

@@ -15,7 +15,8 @@ import numpy as np
 from cosep import plots
 from cosep.drawing import Figure, template
 from cosep.factorization import Factorization
-from cosep.report.findings import Record, gather
+from cosep.report.cards import Record
+from cosep.report.findings import gather
 from cosep.wording import brief, count, percent, readable, squeezed
 
 SCHEMES = ("light", "dark")
