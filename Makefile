@@ -7,7 +7,7 @@ WHEEL := $(VENV)/.wheel
 PIP := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit wheel bench paper format clean
+.PHONY: help demo test browser lint types unit wheel bench paper format clean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1 /p' $(MAKEFILE_LIST) | awk '{printf "%s %-8s", $$1, $$2; $$1=$$2=""; print}'
@@ -23,6 +23,15 @@ demo: $(READY)  ## find the functions and words that speak for SciPy and scikit-
 
 test: lint types unit wheel  ## everything that is checked: lint, types, tests, doctests, wheel
 
+browser:  ## the browser that the report is tested in, where it is missing and can be installed
+	@command -v "$${COSEP_CHROMIUM:-chromium}" > /dev/null \
+		|| (test "$$(id -u)" = 0 && command -v apt-get > /dev/null \
+			&& echo "Installing Debian's chromium" \
+			&& (apt-get install --yes --no-install-recommends chromium > /dev/null 2>&1 \
+				|| (apt-get update > /dev/null 2>&1 \
+					&& apt-get install --yes --no-install-recommends chromium > /dev/null 2>&1))) \
+		|| echo "There is no chromium, and none could be installed: tests of the report in a browser cannot run."
+
 lint: $(READY)  ## ruff: rules and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -35,7 +44,7 @@ unit: $(READY)  ## pytest with doctests, warnings as errors and branch coverage
 
 wheel: $(WHEEL)  ## build the wheel, install it without extras into an empty environment, use it there
 
-$(WHEEL): $(READY) $(shell find src -name '*.py')
+$(WHEEL): $(READY) $(shell find src -type f -not -name '*.pyc')
 	@echo "Building the wheel and installing it into an empty environment"
 	@rm -rf $(VENV)/dist $(VENV)/empty
 	@$(BIN)/python -m build --wheel --outdir $(VENV)/dist . > $(VENV)/build.log || (cat $(VENV)/build.log; exit 1)

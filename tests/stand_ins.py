@@ -15,6 +15,7 @@ HOSTILE = (
     '<a href="javascript:window.hacked=1">click</a>',
     "<b>bold</b> &lt;i&gt; &amp; $x^2$ %{x} {{ 7 * 7 }}",
     "' onmouseover='window.hacked=1",
+    "<script>/* plotly.js */</script>",
     "broken \udcff surrogate \x00 and \u202e reversed \u2028 line",
 )
 
@@ -46,15 +47,16 @@ def blocks(sizes=((8, 5), (6, 7), (4, 3)), seed=0):
     return X, rows, cols
 
 
-def large(m=20_000, n=900, r=60, letters=300):
+def large(m=20_000, n=900, r=60, letter="w"):
     """Return many rows, a large core, and names that fill the page, with their factorization and texts."""
     X = scipy.sparse.random_array((m, n), density=0.02, rng=np.random.default_rng(0), format="csr")
     U, V = np.eye(r)[np.arange(m) % r], np.eye(r)[:, np.arange(n) % r]
+    U, V = 0.1 * U, 0.1 * V
     U[3] = 0.0
     chosen = Selection(np.arange(r), np.arange(r))
     result = Factorization(U, X[:r, :r].toarray(), V, chosen, row_weights=U, col_weights=V)
-    rows = np.array([f"{i} {'long name ' * (letters // 10)}"[:letters] for i in range(m)])
-    cols = np.array([f"{j} {'w' * letters}"[:letters] for j in range(n)])
+    rows = np.array([f"{i} {'long name ' * 30}"[:300] for i in range(m)])
+    cols = np.array([f"{j} {letter * 300}" for j in range(n)])
     texts = [f"text {i} " + "words without end " * 60 for i in range(m)]
     return X, replace(result, row_names=rows, col_names=cols), texts
 

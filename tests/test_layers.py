@@ -110,6 +110,7 @@ ORDER = [
     "overview",
     "drawing",
     "plots",
+    "report/cards",
     "report/findings",
     "report/page",
     "report/__init__",

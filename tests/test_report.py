@@ -191,8 +191,13 @@ def _strings(value):
     return [value] if isinstance(value, str) else []
 
 
-def test_a_page_about_much_data_holds_less_than_a_megabyte(tmp_path):
-    X, result, texts = stand_ins.large()
+@pytest.mark.parametrize(
+    ("letter", "m", "r"),
+    [("w", 20_000, 60), ("\u65e5", 3000, 60), ('<"&', 3000, 400)],
+    ids=["many rows", "wide letters", "many topics, escaped letters"],
+)
+def test_a_page_about_much_data_holds_less_than_a_megabyte(tmp_path, letter, m, r):
+    X, result, texts = stand_ins.large(m, r=r, letter=letter)
     path = tmp_path / "report.html"
     write_report(
         path,
@@ -206,7 +211,7 @@ def test_a_page_about_much_data_holds_less_than_a_megabyte(tmp_path):
     assert path.stat().st_size - len(get_plotlyjs().encode()) < MEGABYTE
     text = Page(path).text
     assert "of rows is the mean of about" in text
-    assert "400 of 20,000 rows" in text
+    assert f"400 of {m:,} rows" in text
 
 
 def test_what_was_not_computed_is_said_or_absent(data, tmp_path):
@@ -217,6 +222,18 @@ def test_what_was_not_computed_is_said_or_absent(data, tmp_path):
     assert text.count("Not computed for this page") == 2 + len(result.selection.row_indices)
     assert "How many rows and columns" not in text
     assert "CoSeparableNMF(n_rows=3, n_cols=3)" in text
+
+
+def test_rows_that_were_in_no_draw_are_not_counted(data, tmp_path):
+    X, result = data
+    known = stand_ins.stability(result)
+    known.rows["frequency"] = known.rows["similarity"] = np.array([0.5, np.nan, 1.0])
+    known.cols["frequency"] = known.cols["similarity"] = np.full(3, np.nan)
+    path = tmp_path / "report.html"
+    write_report(path, result, X, stability=known)
+    text = Page(path).text
+    assert "came back in 75.0% on average" in text
+    assert "No selected column was part of a draw." in text
 
 
 def test_a_proven_gap_and_a_suspicious_core_are_put_in_words():
@@ -261,7 +278,7 @@ def test_a_fitted_estimator_is_reported(tmp_path):
     write_report(path, result, X, explanation=stand_ins.explanation(result, zeros=[3]))
     text = Page(path).text
     assert "1 all-zero row left out" in text
-    assert "1 row share nothing" in text or "1 rows share nothing" in text
+    assert "1 row shares nothing" in text
 
 
 BAD = {

@@ -236,7 +236,10 @@ def test_hostile_names_do_nothing(browser, page_of):
 def test_print_shows_every_topic_on_white(browser, page_of):
     with opened(browser, page_of("blocks"), color_scheme="dark") as page:
         drawn(page)
+        behind = "document.querySelector('.plot .main-svg').style.background"
+        page.evaluate(f"() => addEventListener('beforeprint', () => {{ window.printed = {behind}; }})")
         pdf = page.pdf(format="A4")
+        assert page.evaluate("window.printed") == PAPERS["light"]
         assert pdf.startswith(b"%PDF-")
         assert len(pdf) > 10_000
         page.emulate_media(media="print")

@@ -17,7 +17,7 @@ from cosep.mixing import factor_labels
 from cosep.scaling import scale
 from cosep.topics import Topics, by_home, ties_of
 
-# Lines and columns of the picture at the most, unless there are more clusters.
+# Lines and columns of the picture at the most.
 MOST_LINES = 150
 
 
@@ -30,7 +30,7 @@ class Side:
     members : list of ndarray of int
         The rows averaged in each line of the picture.
     clusters : ndarray of int
-        The cluster of each line.
+        The cluster of each line, or of its first member where clusters are too many for lines of their own.
     n_zero : int
         All-zero rows, which are left out.
     """
@@ -91,21 +91,23 @@ def _side(labels: Indices, order: Indices, is_zero: Indices) -> Side:
     shown = np.flatnonzero(~is_zero)
     shown = shown[np.argsort(places[shown], kind="stable")]
     present, sizes = np.unique(places[shown], return_counts=True)
-    lines = _allotment(sizes, MOST_LINES)
-    members = [
-        part
-        for group, pieces in zip(np.split(shown, np.cumsum(sizes)[:-1]), lines, strict=True)
-        for part in np.array_split(group, pieces)
-    ]
-    clusters = np.append(order, -1)[np.repeat(present, lines)]
+    if len(present) > MOST_LINES:
+        members = np.array_split(shown, MOST_LINES)
+    else:
+        members = [
+            part
+            for group, pieces in zip(np.split(shown, np.cumsum(sizes)[:-1]), _allotment(sizes), strict=True)
+            for part in np.array_split(group, pieces)
+        ]
+    clusters = np.append(order, -1)[places[[part[0] for part in members]]]
     return Side(members, clusters, int(is_zero.sum()))
 
 
-def _allotment(sizes: Indices, most: int) -> Indices:
+def _allotment(sizes: Indices) -> Indices:
     """Return how many lines each cluster gets: one for each item if they fit, else in proportion and at least one."""
-    if sizes.sum() <= most:
+    if sizes.sum() <= MOST_LINES:
         return sizes
-    return np.asarray(np.clip(sizes * (most / sizes.sum()), 1, sizes), dtype=np.intp)
+    return np.asarray(np.clip(sizes * (MOST_LINES / sizes.sum()), 1, sizes), dtype=np.intp)
 
 
 def _means(side: Side, size: int) -> scipy.sparse.csr_array:

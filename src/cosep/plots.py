@@ -22,12 +22,16 @@ __all__ = ["core", "errors", "matrix", "rank_curve", "stability"]
 MOST_WRITTEN = 16
 # Letters of a name when hovering over one of many.
 HOVER_LETTERS = 120
+# Selected rows, and selected columns, in one picture at the most.
+MOST_LISTED = 100
 # Points of an error curve at the most.
 MOST_POINTS = 400
 # A cluster is named on the axis of the reordered matrix if it takes up at least this share of it.
 NAMED_SHARE = 0.022
 # The colours of the reordered matrix end at this quantile.
 SATURATED = 0.995
+# Lines between clusters are drawn if these are not more.
+MOST_MARKED = 75
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 
@@ -52,14 +56,12 @@ def core(factorization: Factorization) -> Figure:
     (4, 3)
     """
     topics = topics_of(factorization)
-    order = topics.col_order
-    row_names = [
-        f"{number}. {name_of(factorization.row_names, int(i), 'row')}" for number, i in enumerate(topics.rows, 1)
-    ]
+    rows, order = topics.rows[:MOST_LISTED], topics.col_order[:MOST_LISTED]
+    row_names = [f"{number}. {name_of(factorization.row_names, int(i), 'row')}" for number, i in enumerate(rows, 1)]
     col_names = [name_of(factorization.col_names, int(j), "column") for j in topics.cols[order]]
-    figure = heat_map(topics.ties[:, order], row_names, col_names, float(topics.ties.max()) or 1.0)
-    written = np.array([[quantity(value) for value in row] for row in topics.core[:, order]], dtype=object)
-    in_cells = np.where(topics.core[:, order] > 0, written, "")
+    figure = heat_map(topics.ties[: len(rows), order], row_names, col_names, float(topics.ties.max()) or 1.0)
+    written = np.array([[quantity(value) for value in row] for row in topics.core[: len(rows), order]], dtype=object)
+    in_cells = np.where(topics.core[: len(rows), order] > 0, written, "")
     figure.update_traces(
         text=in_cells if max(topics.core.shape) <= MOST_WRITTEN else None,
         texttemplate="%{text}",
@@ -70,11 +72,19 @@ def core(factorization: Factorization) -> Figure:
         figure,
         title="The core: where the selected rows and columns cross",
         x="selected columns, by topic",
-        y="selected rows, one for each topic",
-        height=190 + max(15, min(34, 600 // len(row_names))) * len(row_names),
+        y="selected rows",
+        height=190 + max(15, min(60, 480 // len(row_names))) * len(row_names),
         note="Colour: the entry relative to the sums of its row and column, so that long rows and frequent columns do "
-        "not stand out for that alone. Hovering shows the entry itself.",
+        f"not stand out for that alone. Hovering shows the entry itself.{_cut(topics.core.shape)}",
     )
+
+
+def _cut(shape: tuple[int, ...]) -> str:
+    """Say which part of a large core is drawn."""
+    if max(shape) <= MOST_LISTED:
+        return ""
+    rows, cols = (min(size, MOST_LISTED) for size in shape)
+    return f" Drawn are the first {rows} of {shape[0]} rows and the first {cols} of {shape[1]} columns in this order."
 
 
 def matrix(factorization: Factorization, X: Any) -> Figure:
@@ -193,17 +203,19 @@ def stability(result: Any, *, row_names: Names = None, col_names: Names = None) 
     go = graph_objects()
     figure = go.Figure()
     sides = [("row", row_names, result.rows), ("column", col_names, result.cols)]
+    most = max(len(table["index"]) for _, _, table in sides)
+    listed = f" The first {MOST_LISTED} of each side are drawn." if most > MOST_LISTED else ""
     labels: list[tuple[int, str]] = []
     place = 0
     for color, (kind, names, table) in enumerate(sides):
-        named = [name_of(names, int(i), kind) for i in table["index"]]
+        named = [name_of(names, int(i), kind) for i in table["index"][:MOST_LISTED]]
         places = np.arange(place, place + len(named))
         for column, words, symbol in (
             ("frequency", f"{kind} selected again", "circle"),
             ("similarity", f"likeness of the closest {kind} selected", "circle-open"),
         ):
             figure.add_scatter(
-                x=100.0 * np.asarray(table[column], dtype=np.float64),
+                x=100.0 * np.asarray(table[column], dtype=np.float64)[:MOST_LISTED],
                 y=places,
                 customdata=[hovering(name, HOVER_LETTERS) for name in named],
                 name=words,
@@ -224,7 +236,7 @@ def stability(result: Any, *, row_names: Names = None, col_names: Names = None) 
         x="percent",
         y="",
         height=170 + 21 * place,
-        note=f"{count(int(result.n_draws), 'draw')}, each of {result.share:.0%} of the rows and columns.",
+        note=f"{count(int(result.n_draws), 'draw')}, each of {result.share:.0%} of the rows and columns.{listed}",
     )
 
 
@@ -322,8 +334,17 @@ def _mark_clusters(figure: Figure, axis: str, side: Side, heads: dict[int, str])
     """Draw lines between clusters and put the names of the larger ones on the axis."""
     starts = np.flatnonzero(np.diff(side.clusters, prepend=-2))
     stops = np.append(starts[1:], len(side.clusters))
-    for start in starts[1:]:
-        (figure.add_vline if axis == "x" else figure.add_hline)(float(start) - 0.5)
+    other = "y" if axis == "x" else "x"
+    lines = [
+        {
+            "type": "line",
+            **{f"{axis}{end}": float(start) - 0.5 for end in (0, 1)},
+            **{f"{other}{end}": end for end in (0, 1)},
+            f"{other}ref": "paper",
+        }
+        for start in starts[1:]
+        if len(starts) <= MOST_MARKED
+    ]
     named = [
         ((start + stop - 1) / 2, heads.get(int(side.clusters[start]), "none"))
         for start, stop in zip(starts, stops, strict=True)
@@ -331,12 +352,13 @@ def _mark_clusters(figure: Figure, axis: str, side: Side, heads: dict[int, str])
     ]
     figure.update_layout(
         {
+            "shapes": [*figure.layout.shapes, *lines],
             f"{axis}axis": {
                 "tickvals": [at for at, _ in named],
                 "ticktext": [name for _, name in named],
                 "tickfont": {"size": 12},
                 "tickangle": -45 if axis == "x" else 0,
-            }
+            },
         }
     )
 
@@ -347,6 +369,6 @@ def _thinning(side: Side, kind: str) -> str:
     if not side.is_whole:
         mean = side.n_items / len(side.members)
         lines = f"Each of the {len(side.members)} lines of {kind}s is the mean of about {mean:.0f} of {side.n_items:,}"
-        lines += ", neighbours within a cluster"
+        lines += ", neighbours in this order"
     zeros = f"; {count(side.n_zero, f'all-zero {kind}')} left out" if side.n_zero else ""
     return f"{lines}{zeros}."

@@ -14,9 +14,9 @@ from cosep.factorization import Factorization
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import factor_labels
 
-# A tie of a topic is strong that is at least this share of its strongest.
+# A column belongs to a topic that is not its own, too, from this share of the strongest tie of the topic on.
 STRONG = 0.5
-# Parts that agree to so many digits are tied.
+# Rows whose parts agree in so many digits are tied, and the first comes first.
 TIED = 9
 
 

@@ -14,13 +14,16 @@ INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u206
 # The end of a line that is about as long as an editor makes it, before more of the same paragraph.
 WRAPPED = re.compile(r"(?<=[^\n]{55})\n *(?=\w)")
 LONGEST_NAME = 300
+CUT = "\u2026"
 
 
 def readable(name: Any, length: int = LONGEST_NAME) -> str:
-    """Return a name on one line, with a mark where it was cut, that every encoding of Unicode can hold."""
-    text = INVISIBLE.sub(" ", str(name)[: 4 * length]).encode("utf-8", "replace").decode("utf-8").strip()
-    cut = len(text) > length or len(str(name)) > 4 * length
-    return f"{text[: length - 1].rstrip()}\u2026" if cut else text
+    """Return a name on one line, at most so many bytes of UTF-8, with a mark where it was cut."""
+    text = str(name)
+    encoded = INVISIBLE.sub(" ", text[: 2 * length]).strip().encode("utf-8", "replace")
+    if len(encoded) <= length and len(text) <= 2 * length:
+        return encoded.decode("utf-8")
+    return f"{encoded[: length - len(CUT.encode())].decode('utf-8', 'ignore').rstrip()}{CUT}"
 
 
 def squeezed(name: str, length: int) -> str:
@@ -28,19 +31,19 @@ def squeezed(name: str, length: int) -> str:
     if len(name) <= length:
         return name
     head = (length - 1) // 2
-    return f"{name[:head].rstrip()}\u2026{name[head + 1 - length :].lstrip()}"
+    return f"{name[:head].rstrip()}{CUT}{name[head + 1 - length :].lstrip()}"
 
 
 def excerpt(text: str, length: int) -> str:
     """Return the beginning of a text with its last word whole; lines that were only wrapped are joined again."""
     joined = WRAPPED.sub(" ", text[: 2 * length].replace("\r\n", "\n"))
-    lines = (readable(line, 2 * length) for line in joined.split("\n"))
+    lines = (readable(line, 8 * length) for line in joined.split("\n"))
     start = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
     if len(start) <= length and len(text) <= 2 * length:
         return start
     head = start[:length]
     space = max(head.rfind(" "), head.rfind("\n"))
-    return f"{head[: space if space > length // 2 else length].rstrip()} \u2026"
+    return f"{head[: space if space > length // 2 else length].rstrip()} {CUT}"
 
 
 def name_of(names: Names, index: int, kind: str) -> str:
@@ -56,8 +59,8 @@ def count(number: int, kind: str) -> str:
 
 def percent(share: float) -> str:
     """Return a share in percent, and never 0.0% for what is not nothing, nor 100.0% for what is not all."""
-    text = f"{share:.1%}"
-    if text in {"0.0%", "-0.0%"}:
+    text = f"{share:.1%}".replace("-", "\u2212")
+    if text.lstrip("\u2212") == "0.0%":
         return "less than 0.1%" if share > 0 else "0.0%"
     return "more than 99.9%" if text == "100.0%" and share < 1 - 1e-12 else text
 

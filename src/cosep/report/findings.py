@@ -1,9 +1,4 @@
-"""A factorization, its matrix and what is known about both enter; all that the page says leaves, as a JSON-able record.
-
-Notation
---------
-S : core; V : weights of the columns, X ~ X(:,cols) V
-"""
+"""A factorization, its matrix and what is known of both enter; all that the page says leaves, as a JSON-able record."""
 
 import platform
 from collections.abc import Sequence
@@ -15,20 +10,13 @@ import numpy as np
 import cosep
 from cosep.factorization import Factorization
 from cosep.matrix.checks import as_matrix, check_nonzero, check_record
-from cosep.matrix.local import Array, LocalMatrix
+from cosep.matrix.local import Indices, LocalMatrix
+from cosep.report.cards import Record, check_same, topic_cards
 from cosep.topics import Topics, topics_of
-from cosep.wording import LONGEST_NAME, Names, count, excerpt, name_of, percent, points, quantity, readable, squeezed
+from cosep.wording import Names, count, excerpt, name_of, percent, quantity, readable, squeezed
 
-Record = dict[str, Any]
-
-# How much of everything a page shows, and how much if there are many topics.
-SHOWN = {"anchors": 8, "values": 8, "columns": 12, "members": 8}
-SHOWN_OF_MANY = {"anchors": 5, "values": 5, "columns": 8, "members": 5}
-MANY_TOPICS = 24
+# How much of everything a page shows.
 WORST = 8
-# Letters of all names in all topics, about.
-LETTERS = 200_000
-EXCERPT_LETTERS = 560
 LONGEST_COMMAND = 4000
 # A core with more rows or columns is drawn, but not printed as a table.
 MOST_TABULATED = 30
@@ -68,7 +56,9 @@ def gather(
         "core": fidelity.core,
         "refitted": 1.0 - factorization.relative_error(M),
     }
-    cards = _cards(factorization, topics, M, explanation, texts)
+    labels, parts = topics.speakers(M)
+    sizes = np.bincount(labels[labels >= 0], minlength=len(topics.rows))
+    cards = topic_cards(factorization, topics, M, (labels, parts), explanation, texts)
     shape = _shape(M)
     return {
         "shape": shape,
@@ -77,10 +67,10 @@ def gather(
             "rows": _selected(topics.rows, factorization.row_names, "row"),
             "cols": _selected(topics.cols, factorization.col_names, "column"),
         },
-        "summary": _summary(shape, topics, explained, cards),
+        "summary": _summary(shape, explained, topics, sizes, factorization.row_names),
         "core": _core_table(factorization, topics),
         "topics": cards,
-        "unspoken": int(M.shape[0] - sum(card["size"] for card in cards)),
+        "unspoken": int((labels < 0).sum()),
         "errors": None if explanation is None else _errors(explanation, factorization),
         "certificate": _certificate(factorization, explained),
         "stability": None if stability is None else _stability(stability, factorization, topics),
@@ -105,9 +95,10 @@ def _selected(indices: Any, names: Names, kind: str) -> list[Record]:
     return [{"index": int(i), "name": name_of(names, int(i), kind)} for i in indices]
 
 
-def _summary(shape: Record, topics: Topics, explained: Record, cards: list[Record]) -> list[str]:
+def _summary(shape: Record, explained: Record, topics: Topics, sizes: Indices, row_names: Names) -> list[str]:
     """Return what was found, in a paragraph of plain sentences."""
-    largest = max(cards, key=lambda card: card["size"])
+    largest = int(sizes.argmax())
+    name = name_of(row_names, int(topics.rows[largest]), "row")
     all_rows, all_cols = count(shape["rows"], "row"), count(shape["cols"], "column")
     rows, cols = count(len(topics.rows), "row"), count(len(topics.cols), "column")
     by = {part: percent(share) for part, share in explained.items()}
@@ -120,8 +111,8 @@ def _summary(shape: Record, topics: Topics, explained: Record, cards: list[Recor
             f"the core it is {by['refitted']}."
         ),
         (
-            f"Each selected row is a topic. The largest, \u201c{readable(largest['name'], 80)}\u201d, speaks for "
-            f"{count(largest['size'], 'row')}, {percent(largest['share'])} of all."
+            f"Each selected row is a topic. The largest, \u201c{squeezed(name, 80)}\u201d, speaks for "
+            f"{count(int(sizes[largest]), 'row')}, {percent(sizes[largest] / shape['rows'])} of all."
         ),
     ]
 
@@ -136,94 +127,6 @@ def _core_table(factorization: Factorization, topics: Topics) -> Record | None:
         "cols": [name_of(factorization.col_names, int(j), "column") for j in topics.cols[order]],
         "values": [[quantity(value) for value in row] for row in topics.core[:, order].tolist()],
     }
-
-
-def _cards(
-    factorization: Factorization, topics: Topics, M: LocalMatrix, explanation: Any, texts: Sequence[str] | None
-) -> list[Record]:
-    """Return what is known of each topic."""
-    labels, parts = topics.speakers(M)
-    reasons = [None] * len(topics.rows) if explanation is None else _reasons(explanation, factorization, topics)
-    shown = SHOWN if len(topics.rows) <= MANY_TOPICS else SHOWN_OF_MANY
-    letters = min(LONGEST_NAME, max(60, LETTERS // (len(topics.rows) * sum(shown.values()))))
-    row_names, col_names = factorization.row_names, factorization.col_names
-    cards = []
-    for k, i in enumerate(topics.rows):
-        closest = topics.closest(k, labels, parts, shown["members"])
-        anchors = topics.anchors(k)[: shown["anchors"]]
-        together = topics.core[k] @ topics.col_weights
-        together[topics.cols[anchors]] = 0.0
-        values = _largest(np.ldexp(M.take(rows=np.array([i]))[0], M.exponent), shown["values"])
-        cards.append(
-            {
-                "number": k + 1,
-                "index": int(i),
-                "name": name_of(row_names, int(i), "row"),
-                "text": None if texts is None else excerpt(texts[i], EXCERPT_LETTERS),
-                "values": [
-                    {"name": squeezed(name_of(col_names, j, "column"), letters), "value": quantity(value), "bar": bar}
-                    for j, value, bar in values
-                ],
-                "anchors": [
-                    {
-                        "name": squeezed(name_of(col_names, int(topics.cols[l]), "column"), letters),
-                        "value": quantity(topics.core[k, l]),
-                        "own": bool(topics.homes[l] == k),
-                    }
-                    for l in anchors
-                ],
-                "columns": [
-                    squeezed(name_of(col_names, j, "column"), letters)
-                    for j, _, _ in _largest(together, shown["columns"])
-                ],
-                "size": int((labels == k).sum()),
-                "share": float((labels == k).mean()),
-                "members": [
-                    {"name": squeezed(name_of(row_names, int(j), "row"), letters), "part": float(parts[j])}
-                    for j in closest
-                ],
-                "why": reasons[k],
-            }
-        )
-    return cards
-
-
-def _largest(values: Array, most: int) -> list[tuple[int, float, float]]:
-    """Return positions and values of the largest positive ones, and their share of the largest of all."""
-    order = [int(j) for j in np.argsort(-values, kind="stable")[:most] if values[j] > 0]
-    return [(j, float(values[j]), float(values[j] / values[order[0]])) for j in order]
-
-
-def _reasons(explanation: Any, factorization: Factorization, topics: Topics) -> list[Record]:
-    """Return why each selected row stands for its topic."""
-    table = explanation.rows
-    _check_indices(table["index"], topics.rows, "explanation")
-    reasons = []
-    for k in range(len(topics.rows)):
-        other, loss, instead = int(table["runner_up"][k]), float(table["loss"][k]), float(table["runner_up_loss"][k])
-        name = None if other < 0 else name_of(factorization.row_names, other, "row")
-        reasons.append(
-            {
-                "share": float(table["share"][k]),
-                "loss": loss,
-                "runner_up": name,
-                "runner_up_loss": None if name is None else instead,
-                "sentences": _why(float(table["share"][k]), loss, name, instead),
-            }
-        )
-    return reasons
-
-
-def _why(share: float, loss: float, other: str | None, instead: float) -> list[str]:
-    without = f"would explain {points(loss)} less" if loss > 0 else "would explain no less"
-    sentences = [
-        f"It explains {percent(share)} of the sum of squares of the whole matrix.",
-        f"Without it, the other selected rows, weighted anew, {without}.",
-    ]
-    if other is None:
-        return [*sentences, "No other row could take its place."]
-    change = f"{points(instead)} less" if instead > 0 else f"{points(instead)} more" if instead < 0 else "as much"
-    return [*sentences, f"The best row to replace it is \u201c{other}\u201d: all would then explain {change}."]
 
 
 def _errors(explanation: Any, factorization: Factorization) -> Record:
@@ -275,6 +178,8 @@ def _certificate(factorization: Factorization, explained: Record) -> list[str]:
         f"The core has {core.nonzeros:,} nonzero entries and is {condition}, with its rows and columns brought to "
         "length one."
     )
+    if min(explained.values()) < 0:
+        sentences.append("A negative share says that the product is further from the matrix than zeros would be.")
     if explained["refitted"] - explained["core"] > 0.5 * explained["refitted"]:
         sentences.append(
             "Refitting the weights adds more than what the selection explains on its own: read the refitted share with "
@@ -291,14 +196,17 @@ def _stability(stability: Any, factorization: Factorization, topics: Topics) -> 
         ("cols", "column", topics.cols, factorization.col_names),
     ):
         table = getattr(stability, side)
-        _check_indices(table["index"], chosen, "stability")
-        frequency = np.nan_to_num(np.asarray(table["frequency"], dtype=np.float64))
-        similarity = np.nan_to_num(np.asarray(table["similarity"], dtype=np.float64))
-        least = int(np.argmin(frequency))
+        check_same(table["index"], chosen, "stability")
+        frequency, similarity = (np.asarray(table[key], dtype=np.float64) for key in ("frequency", "similarity"))
+        drawn = np.flatnonzero(np.isfinite(frequency))
+        if drawn.size == 0:
+            sides[side] = None
+            continue
+        least = drawn[frequency[drawn].argmin()]
         sides[side] = {
-            "frequency": float(frequency.mean()),
-            "similarity": float(similarity.mean()),
-            "least": name_of(names, int(chosen[least]), kind),
+            "frequency": float(frequency[drawn].mean()),
+            "similarity": float(similarity[drawn].mean()),
+            "least": squeezed(name_of(names, int(chosen[least]), kind), 80),
             "least_frequency": float(frequency[least]),
         }
     return sides
@@ -334,12 +242,6 @@ def _settings(factorization: Factorization) -> dict[str, str]:
         if isinstance(value, (str, int, float)) or value is None
     }
     return kept | ({} if factorization.scaling is None else {"scaling": factorization.scaling.name})
-
-
-def _check_indices(given: Any, chosen: Any, name: str) -> None:
-    if not np.array_equal(np.asarray(given), chosen):
-        msg = f"{name} is that of another selection than the factorization; compute it for this one."
-        raise ValueError(msg)
 
 
 def _check_texts(texts: Any, m: int) -> None:

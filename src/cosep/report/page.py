@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,17 @@ import numpy as np
 from cosep import plots
 from cosep.drawing import Figure, template
 from cosep.factorization import Factorization
-from cosep.report.findings import Record, gather
-from cosep.wording import brief, count, percent, squeezed
+from cosep.report.cards import Record
+from cosep.report.findings import gather
+from cosep.wording import brief, count, percent, readable, squeezed
 
 SCHEMES = ("light", "dark")
+# What the page may hold besides plotly.js.
+MOST_BYTES = 950_000
+# No name can hold it: names have their brackets escaped.
+PLOTLY = "<script>/* plotly.js */</script>"
+# Names are cut to so many letters, one after the other, until the page is small enough.
+NAME_LETTERS = (None, 100, 40, 16)
 
 
 def write_report(
@@ -75,29 +83,47 @@ def write_report(
     True
     """
     goal = _checked_path(path)
-    findings = gather(
-        factorization, X, explanation=explanation, stability=stability, rank=rank, texts=texts, command=command
+    known = {"explanation": explanation, "stability": stability, "rank": rank}
+    for letters in NAME_LETTERS:
+        cut = _cut_names(factorization, letters)
+        findings = gather(cut, X, **known, texts=texts, command=command)
+        page = render(findings | {"letters": letters}, _figures(cut, X, known))
+        if len(page.encode("utf-8")) < MOST_BYTES:
+            break
+    _write(goal, page.replace(PLOTLY, f"<script>{_plotlyjs()}</script>", 1))
+
+
+def _cut_names(factorization: Factorization, letters: int | None) -> Factorization:
+    """Return the factorization with shorter names, unless no length is given."""
+    if letters is None:
+        return factorization
+    rows, cols = (
+        None if names is None else np.array([squeezed(readable(name), letters) for name in names])
+        for names in (factorization.row_names, factorization.col_names)
     )
+    return replace(factorization, row_names=rows, col_names=cols)
+
+
+def _figures(factorization: Factorization, X: Any, known: Record) -> dict[str, Figure]:
+    """Draw what is known."""
     names: Record = {"row_names": factorization.row_names, "col_names": factorization.col_names}
     figures = {"core": plots.core(factorization), "matrix": plots.matrix(factorization, X)}
-    if explanation is not None:
-        figures["errors"] = plots.errors(explanation, **names)
-    if stability is not None:
-        figures["stability"] = plots.stability(stability, **names)
-    if rank is not None:
-        figures["rank"] = plots.rank_curve(rank)
-    _write(goal, render(findings, figures))
+    if known["explanation"] is not None:
+        figures["errors"] = plots.errors(known["explanation"], **names)
+    if known["stability"] is not None:
+        figures["stability"] = plots.stability(known["stability"], **names)
+    if known["rank"] is not None:
+        figures["rank"] = plots.rank_curve(known["rank"])
+    return figures
 
 
 def render(findings: Record, figures: dict[str, Figure]) -> str:
-    """Return the page as text."""
+    """Return the page as text, with a mark where plotly.js belongs."""
     try:
         import jinja2  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         msg = f"the report needs {error.name}, which is not installed; install cosep[cli]."
         raise ModuleNotFoundError(msg, name=error.name) from error
-    from plotly.offline import get_plotlyjs  # noqa: PLC0415 - an extra, there since it drew the figures
-
     here = files("cosep.report")
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -107,17 +133,24 @@ def render(findings: Record, figures: dict[str, Figure]) -> str:
         "figures": {name: _compact(figure) for name, figure in figures.items()},
         "templates": {scheme: template(scheme) for scheme in SCHEMES},
     }
-    scripts = {"plotly": get_plotlyjs().strip(), "script": here.joinpath("script.js").read_text(encoding="utf-8")}
+    script = here.joinpath("script.js").read_text(encoding="utf-8")
     page: str = environment.from_string(here.joinpath("template.html.j2").read_text(encoding="utf-8")).render(
         findings,
         style=_trusted(here.joinpath("style.css").read_text(encoding="utf-8")),
         data=_trusted(_embedded(data)),
         captions={name: figure.layout.meta["note"] for name, figure in figures.items()},
         titles={name: figure.layout.title.text for name, figure in figures.items()},
-        hashes=[_hash(text) for text in scripts.values()],
-        **{name: _trusted(text) for name, text in scripts.items()},
+        hashes=[_hash(text) for text in (_plotlyjs(), script)],
+        plotly=_trusted(PLOTLY),
+        script=_trusted(script),
     )
     return page
+
+
+def _plotlyjs() -> str:
+    from plotly.offline import get_plotlyjs  # noqa: PLC0415 - an extra, there since it drew the figures
+
+    return str(get_plotlyjs()).strip()
 
 
 def _compact(figure: Figure) -> Record:
@@ -127,17 +160,16 @@ def _compact(figure: Figure) -> Record:
     if traces:
         cells = np.asarray(traces[0].customdata)
         names = {"rows": cells[:, 0, 0].tolist(), "cols": cells[0, :, 1].tolist()}
+        traces[0].customdata = None
     plain = json.loads(figure.to_json())
     for key in ("title", "template", "meta"):
         plain["layout"].pop(key, None)
-    if names is not None:
-        plain["data"][0]["customdata"] = None
     return {"data": plain["data"], "layout": plain["layout"], "names": names}
 
 
 def _embedded(data: Record) -> str:
     """Return JSON that no HTML parser takes for markup."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 

@@ -4,9 +4,9 @@
   const darkness = matchMedia("(prefers-color-scheme: dark)");
   const narrowness = matchMedia("(max-width: 640px)");
   const paper = matchMedia("print");
-  const PAPER_WIDTH = 660;
+  const PAPER_WIDTH = 630;
   const NARROW_LETTERS = 14;
-  const TICK_PIXELS = 12;
+  const TICK_PIXELS = 14;
   let printing = paper.matches;
 
   // A label is a row of letters and escaped letters; neither may be cut in two.
@@ -65,7 +65,8 @@
     for (const place of document.querySelectorAll("[data-figure]")) {
       const figure = figures[place.dataset.figure];
       const config = { displayModeBar: false, displaylogo: false, responsive: true, showTips: false };
-      Plotly.react(place, traces(figure, template, narrow), layout(figure, template, narrow, place.clientWidth), config);
+      const width = printing ? PAPER_WIDTH : place.clientWidth;
+      Plotly.react(place, traces(figure, template, narrow), layout(figure, template, narrow, width), config);
     }
   }
 
