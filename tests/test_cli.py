@@ -301,3 +301,12 @@ def test_a_first_run_fills_the_cache_that_is_asked_about(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert result.stdout == "False True\n"
+
+
+def test_a_report_without_its_packages_is_told_before_the_fit(monkeypatch, tmp_path):
+    monkeypatch.setattr(fit, "find_spec", lambda package: None if package == "plotly" else package)
+    np.save(tmp_path / "x.npy", np.eye(3) + 1)
+    result = invoke("fit", tmp_path / "x.npy", "--out", tmp_path / "answer")
+    assert result.exit_code == 2
+    assert result.stderr == "The report needs plotly: install cosep[cli], or do without by --no-report.\n"
+    assert not (tmp_path / "answer").exists()

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,10 @@ def check(wishes: Wishes, shape: tuple[int, int]) -> None:
     if wishes.scaling is not None:
         check_choice(wishes.scaling, "scaling", SCALINGS)
     check_number(wishes.draws, "stability", 0)
+    for package in ("plotly", "jinja2") if wishes.report else ():
+        if find_spec(package) is None:
+            msg = f"The report needs {package}: install cosep[cli], or do without by --no-report."
+            raise ImportError(msg)
 
 
 def usual(asked: int | None, size: int) -> int:
