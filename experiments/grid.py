@@ -5,12 +5,14 @@ experiment. Figures are rounded to the digits that are printed; seconds, commit 
 own, so that a row that is run again changes in these alone.
 """
 
+import os
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from importlib import import_module
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -79,9 +81,18 @@ def compute(name: str, keys: list[Row], jobs: int) -> Iterator[tuple[Row, Row]]:
 
 
 def prepare() -> None:
-    """Compile everything in a new process, quietly."""
+    """Compile everything in a new process, quietly; it is to end with the one that started it, however that ends."""
+    threading.Thread(target=end_with_parent, daemon=True).start()
     warnings.simplefilter("ignore", UserWarning)
     warm()
+
+
+def end_with_parent() -> None:
+    """Wait until the process that started this one is gone, and leave."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def run_cell(name: str, key: Row) -> Row:
