@@ -1,6 +1,7 @@
 """Rebuild tables and figures of the paper, keep their rows, write the page: ``python -m experiments [item ...]``."""
 
 import argparse
+import sys
 from importlib import import_module
 from pathlib import Path
 from tempfile import mkdtemp
@@ -43,4 +44,8 @@ def experiment(name: str) -> ModuleType:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        say("stopped; what is done is kept, and the next run goes on from there")
+        sys.exit(130)
