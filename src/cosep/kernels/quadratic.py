@@ -50,9 +50,11 @@ def orthant_descent(G: Array, B: Array, V: Array, tol: float, max_sweeps: int) -
     most = 0
     g = np.empty(r)
     for k in range(B.shape[0]):
-        bound = tol * np.abs(B[k]).max()
+        largest = 0.0
         for i in range(r):
             g[i] = -B[k, i]
+            largest = max(largest, abs(g[i]))
+        bound = tol * largest
         for j in range(r):
             if V[k, j] != 0.0:
                 for i in range(r):
@@ -62,6 +64,8 @@ def orthant_descent(G: Array, B: Array, V: Array, tol: float, max_sweeps: int) -
             sweeps += 1
             worst = 0.0
             for i in range(r):
+                if V[k, i] == 0.0 and g[i] >= 0.0:
+                    continue
                 if G[i, i] <= 0.0:
                     V[k, i] = 0.0
                     continue
