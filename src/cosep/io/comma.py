@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -60,25 +61,43 @@ class CommaTable:
         kinds = {names[j]: self.arrow.float64() for j in numbers} | {names[j]: self.arrow.string() for j in words}
         piece = max(PIECE_BYTES, PIECE_ROWS * max(sum(map(len, record)) + len(record) for record in self.sample))
         done = 0
+        parse = self.csv.ParseOptions(delimiter=self.separator, newlines_in_values=True)
+        convert = self.csv.ConvertOptions(
+            column_types=kinds, include_columns=list(kinds), null_values=list(MISSING), strings_can_be_null=False
+        )
         with self.source.expecting("a table"), self._after_heading() as (_, stream):
-            try:
-                with self.csv.open_csv(
-                    stream,
-                    self.csv.ReadOptions(use_threads=False, block_size=piece, column_names=names),
-                    self.csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
-                    self.csv.ConvertOptions(
-                        column_types=kinds,
-                        include_columns=list(kinds),
-                        null_values=list(MISSING),
-                        strings_can_be_null=False,
-                    ),
-                ) as reader:
-                    for batch in reader:
-                        yield {j: batch.column(names[j]) for j in (*numbers, *words)}
-                        done += batch.num_rows
-            except self.arrow.ArrowInvalid:
-                self._locate(done, numbers)
-                raise
+            # Arrow reads no file of ours: its threads must not call Python when that has come to an end.
+            for text in self._whole_records(stream, piece):
+                options = self.csv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=names)
+                try:
+                    table = self.csv.read_csv(self.arrow.BufferReader(text), options, parse, convert).combine_chunks()
+                except self.arrow.ArrowInvalid:
+                    self._locate(done, numbers)
+                    raise
+                if table.num_rows:
+                    yield {j: table.column(names[j]).chunk(0) for j in (*numbers, *words)}
+                    done += table.num_rows
+
+    def _whole_records(self, stream: BinaryIO, size: int) -> Iterator[bytes]:
+        """Yield the text in pieces of about this size that end where a record does."""
+        rest = b""
+        while block := stream.read(size):
+            rest += block
+            if end := self._end_of_records(rest):
+                yield rest[:end]
+                rest = rest[end:]
+        if rest.strip():
+            yield rest
+
+    def _end_of_records(self, text: bytes) -> int:
+        """Return where the last line ends that is not within a quoted field; 0 if there is none."""
+        end = text.rfind(b"\n") + 1
+        if b'"' in text:
+            quoted = re.finditer(rb'(?:^|(?<=[\r\n%b]))"[^"]*(?:""[^"]*)*"?' % self.separator.encode(), text)
+            for start, stop in reversed([found.span() for found in quoted if b"\n" in found.group()]):
+                if start < end <= stop:
+                    end = text.rfind(b"\n", 0, start) + 1
+        return end
 
     def _locate(self, done: int, numbers: list[int]) -> None:
         """Raise for the first record after those that are done which is no row of numbers."""
