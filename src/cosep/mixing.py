@@ -28,7 +28,7 @@ def mix(
     selection: Selection,
     *,
     max_iter: int = 100,
-    tol: float = 1e-5,
+    tol: float = 1e-4,
     callback: Callback | None = None,
 ) -> Factorization:
     """Find the nonnegative factors that explain X by its selected rows, columns, or both.

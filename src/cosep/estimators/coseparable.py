@@ -120,7 +120,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         scaling: str | None = None,
         preselect: int | tuple[int | None, int | None] | None = None,
         max_iter: int = 100,
-        tol: float = 1e-5,
+        tol: float = 1e-4,
         random_state: Any = None,
         row_pool: Pool | None = None,
         col_pool: Pool | None = None,
@@ -171,8 +171,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
             msg = "X is so near the largest float that its components are not; divide X by a constant."
             raise ValueError(msg)
         self.row_weights_, self.col_weights_ = np.asarray(factors.row_weights), np.asarray(factors.col_weights)
-        # Labels settle before factors do.
-        budget = Budget("label", self.max_iter, 10.0 * self.tol, self.callback)
+        budget = Budget("label", self.max_iter, self.tol, self.callback)
         clusters = co_cluster(M, np.asarray(self.row_indices_), np.asarray(self.col_indices_), budget)
         self.row_labels_, self.column_labels_, partners = clusters
         self.factorization_ = replace(
