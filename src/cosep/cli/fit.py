@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -204,9 +205,9 @@ def members(record: Factorization, M: LocalMatrix) -> dict[str, Any]:
     }
 
 
-def _numbers(values: NDArray[Any]) -> list[str]:
-    """Return shares with four digits, and nothing where there is none."""
-    return ["" if np.isnan(value) else f"{value:.4f}" for value in values]
+def _numbers(values: NDArray[Any]) -> list[float | None]:
+    """Return shares to four digits, and nothing where there is none."""
+    return [None if isnan(value) else value for value in np.round(values, 4).tolist()]
 
 
 def say(summary: dict[str, Any], choice: RankChoice | None, manner: Manner) -> None:

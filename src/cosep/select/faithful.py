@@ -134,17 +134,18 @@ def exchange(M: LocalMatrix, positions: Positions, cols: Side, rows: Side) -> Si
     H = M.take(rows=rows.chosen)
     S = H[:, chosen]
     explains = np.where(V.any(axis=0), V, 1.0)
-    rest = M.dot(explains) - A @ (V.T @ explains) + A * np.einsum("ij,ij->j", V, explains)
-    likeness = M.cross(np.maximum(rest, 0.0)) / np.sqrt(norms)[:, None]
+    left = M.dot(explains) - A @ (V.T @ explains) + A * np.einsum("ij,ij->j", V, explains)
+    likeness = M.cross(np.maximum(left, 0.0)) / np.sqrt(norms)[:, None]
     likeness[~positions.allowed] = 0.0
     likeness[chosen] = 0.0
     for k, rivals, M_D in _products(M, [several_largest(column, RIVALS) for column in likeness.T], chosen):
         S_D = H[:, rivals]
         others = np.arange(r) != k
-        P = np.maximum(M_D - V[:, others] @ M_D[chosen[others]], 0.0) / norms[rivals]
+        rest = V[:, others]
+        P = np.maximum(M_D - rest @ M_D[chosen[others]], 0.0) / norms[rivals]
         squares = np.einsum("ij,ij->j", P, P)
         lengths = np.diagonal(M_D[rivals])
-        core = np.einsum("ij,ij->j", S_D, M_U.T @ P - U_U @ S[:, others] @ (V[:, others].T @ P))
+        core = np.einsum("ij,ij->j", S_D, M_U.T @ P - U_U @ S[:, others] @ (rest.T @ P))
         # By so much do the errors of columns and core fall, compared with a weight of zero.
         gains = squares * lengths + CORE * (2.0 * core - np.einsum("ij,ij->j", S_D, U_U @ S_D) * squares)
         gains[np.isin(rivals, chosen[others])] = -np.inf
