@@ -75,6 +75,8 @@ class Answer(NamedTuple):
     readings: Callable[[], dict[str, Factorization]] | None = None
 
 
+# A fit stands still that lowers the squared error by less than this share of the squared norm in a turn.
+STILL = 1e-5
 # Settings in words, and the method of a set.
 Methods = dict[str, tuple[str, Callable[[str], Answer]]]
 
@@ -97,10 +99,10 @@ def representatives(X: Any, candidates: int) -> tuple[Labels, Matrix]:
     return kept.representatives, kept.weights
 
 
-def coseparable(name: str, method: Any) -> Answer:
+def coseparable(name: str, method: Any, **options: Any) -> Answer:
     """Fit the model with rows and columns by any method."""
     task = load(name)
-    model = CoSeparableNMF(task.r, task.r, method=method).fit(task.X)
+    model = CoSeparableNMF(task.r, task.r, method=method, **options).fit(task.X)
     selection = Selection(model.row_indices_, model.col_indices_, model.gap_)
     factors = Factorization(model.row_factor_, model.core_, model.col_factor_)
     # The clusters of the model do not depend on the method, so they are told once.
@@ -237,14 +239,14 @@ METHODS: Methods = {
         PAIR.format("fast-gradient"),
         partial(as_published, selections=partial(alternation, solver="fast-gradient")),
     ),
-    "CoS-FGM, certified": ("newton", partial(coseparable, method="cosfgm")),
+    "CoS-FGM, certified": ("newton", partial(coseparable, method="cosfgm", tol=STILL)),
     "default": ("faithful", partial(coseparable, method="faithful")),
     "SPA+": ("block, normalize=False, nine turns", partial(as_published, selections=both_by_spa)),
     "SPAC": ("block, normalize=False", partial(one_side, rows=False)),
     "SPAR": ("block, normalize=False", partial(one_side, rows=True)),
     "GSPA": ("block, normalize=False", partial(either_side, selectors=(gspa,))),
     "GS-FGM": ("block, start=gspa, tol=1e-2", partial(either_side, selectors=ALL_PENALTIES)),
-    "greedy": ("as it comes", partial(coseparable, method="greedy")),
+    "greedy": ("as it comes", partial(coseparable, method="greedy", tol=STILL)),
     "BiOR-NM3F": (BUDGET, partial(whole, method=biorthogonal)),
     "A-HALS": (BUDGET, partial(whole, method=ahals)),
     "MV-NMF": (BUDGET, partial(whole, method=documents_as_mixtures)),

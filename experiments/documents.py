@@ -5,8 +5,8 @@ columns are selected (by GSPA and GS-FGM: how many in all). As in the paper CoS-
 select among at most 500 documents and 500 words, which stand for clusters of the others and are weighted by the square
 roots of their sizes; the other methods see everything. Factors are fitted to the whole matrix, and every figure is
 taken on it. CoS-FGM and SPA+ are fitted by the letter of Algorithm 3, nine turns of 100 sweeps, all others until they
-stand still. *CoS-FGM, certified* is `CoSeparableNMF(r, r, method="cosfgm")`, the alternation on the whole matrix,
-solved to a proven duality gap; *default* is `CoSeparableNMF(r, r)` as it comes; *greedy* takes what lowers the
+stand still. *CoS-FGM, certified* is `CoSeparableNMF(r, r, method="cosfgm", tol=1e-5)`, the alternation on the whole
+matrix, solved to a proven duality gap; *default* is `CoSeparableNMF(r, r)` as it comes; *greedy* takes what lowers the
 least-squares error most; NMF (`init="nndsvd"`, `max_iter=200`) and SpectralCoclustering are scikit-learn's. BiOR-NM3F,
 A-HALS and MV-NMF may take 1000 iterations, as in the paper, and stop earlier where nothing moves; GS-FGM is the best of
 ten penalties from 1e-3 to 10. The alternation of CoS-FGM ends after ten pairs if none comes back, where the paper

@@ -129,18 +129,20 @@ def spectral(X: Block, r: int) -> Fit:
     return Fit(None, None, SpectralCoclustering(r, random_state=0).fit(X).column_labels_)
 
 
+# A fit stands still that lowers the squared error by less than this share of the squared norm in a turn.
+STILL = 1e-5
 # A method that has no variants, and one that draws nothing.
 PLAIN = "-"
 PUBLISHED = partial(cosfgm, solver="fast-gradient", start="independent", postprocess="spa")
 PLAIN_SPA = partial(spa, normalize=False)
 # Method and variant -> the fit of a matrix with so many pixels and images.
 METHODS: dict[tuple[str, str], Callable[[Block, int, int], Fit]] = {
-    ("CoS-FGM", "published solver, SPA on Y'"): partial(coseparable, method=PUBLISHED),
-    ("CoS-FGM, certified", "SPA on Y'"): partial(coseparable, method=partial(cosfgm, postprocess="spa")),
-    ("CoS-FGM, certified", "largest diagonals"): partial(coseparable, method="cosfgm"),
+    ("CoS-FGM", "published solver, SPA on Y'"): partial(coseparable, tol=STILL, method=PUBLISHED),
+    ("CoS-FGM, certified", "SPA on Y'"): partial(coseparable, tol=STILL, method=partial(cosfgm, postprocess="spa")),
+    ("CoS-FGM, certified", "largest diagonals"): partial(coseparable, tol=STILL, method="cosfgm"),
     ("default", PLAIN): coseparable,
-    ("SPA+", PLAIN): partial(coseparable, method=both_sides(PLAIN_SPA)),
-    ("greedy", PLAIN): partial(coseparable, method="greedy"),
+    ("SPA+", PLAIN): partial(coseparable, tol=STILL, method=both_sides(PLAIN_SPA)),
+    ("greedy", PLAIN): partial(coseparable, tol=STILL, method="greedy"),
     ("GSPA", "its own split"): lambda X, _, r: by_factors(X, mix_generalized(X, gspa(X, r, normalize=False))),
     ("GS-FGM", "from GSPA"): lambda X, _, r: by_factors(X, best_penalty(X, r, "gspa")),
     ("GS-FGM", "from zero"): lambda X, _, r: by_factors(X, best_penalty(X, r, "zero")),
@@ -254,7 +256,8 @@ def by_chance(X: Block, subjects: NDArray[np.int_], r1: int, r2: int, *, one_eac
         members = [np.flatnonzero(subjects == subject) for subject in np.unique(subjects)]
         one = np.array([random.choice(images) for images in members])
         cols = one[:r2] if one_each else random.choice(X.shape[1], r2, replace=False)
-        elapsed, fit = clock(partial(coseparable, X, r1, r2, method=lambda *_, pair=(rows, cols): Selection(*pair)))
+        pair = Selection(rows, cols)
+        elapsed, fit = clock(partial(coseparable, X, r1, r2, tol=STILL, method=lambda *_, pair=pair: pair))
         seconds += elapsed
         figures = {"approximation": percent(fit.approximation), **chosen_figures(X, subjects, fit.selection)}
         for name, labels in (("accuracy", fit.plain), ("accuracy_ours", fit.labels)):

@@ -36,8 +36,8 @@ Labels = NDArray[np.int_]
 SETS = ("TDT30", "tr11", "tr23", "tr41", "tr45", "20Newsgroups")
 PUBLISHED = partial(cosfgm, solver="fast-gradient", start="independent", postprocess="spa")
 METHODS: dict[str, dict[str, Any]] = {
-    "CoS-FGM": {"method": PUBLISHED, "preselect": 500},
-    "CoS-FGM, certified": {"method": "cosfgm"},
+    "CoS-FGM": {"method": PUBLISHED, "preselect": 500, "tol": 1e-5},
+    "CoS-FGM, certified": {"method": "cosfgm", "tol": 1e-5},
     "default": {},
 }
 # Classes that the 30 documents and words of CoS-FGM come from, and the share of documents and words in them.
