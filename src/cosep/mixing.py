@@ -28,7 +28,7 @@ def mix(
     selection: Selection,
     *,
     max_iter: int = 100,
-    tol: float = 1e-4,
+    tol: float = 3e-5,
     callback: Callback | None = None,
 ) -> Factorization:
     """Find the nonnegative factors that explain X by its selected rows, columns, or both.
@@ -138,9 +138,10 @@ def _coseparable(
     budget = Budget("mix", max_iter, tol, callback)
     P1, P2, objective = refit(M, S, row_weights, col_weights, budget)
     H = S @ P2
-    P1 = coefficients(M, H)
-    total = max(M.squared_norm(), np.finfo(np.float64).tiny)
-    objective[-1] = min(objective[-1], half_squared_error(total, H.T, M.dot(H.T), P1))
+    target, total = M.dot(H.T), max(M.squared_norm(), np.finfo(np.float64).tiny)
+    # From zero, as new rows are explained: where there are several best factors, the same one.
+    P1 = nonnegative(H.T, target, np.zeros_like(P1), exact=True)
+    objective[-1] = min(objective[-1], half_squared_error(total, H.T, target, P1))
     return Factorization(
         row_factor=narrow(P1, M.dtype),
         core=narrow(np.ldexp(S, M.exponent), M.dtype),
@@ -214,10 +215,11 @@ def nonnegative(A: Array, B: Array, V: Array, *, exact: bool = False) -> Array:
     norms[norms == 0] = 1.0
     unit = A / norms
     scaled = V * norms
+    G, targets = unit.T @ unit, B / norms
+    # An active set is found sooner from nearby.
+    orthant_descent(G, targets, scaled, INNER_TOL, INNER_SWEEPS)
     if exact:
-        orthant_active_set(unit.T @ unit, B / norms, scaled)
-    else:
-        orthant_descent(unit.T @ unit, B / norms, scaled, INNER_TOL, INNER_SWEEPS)
+        orthant_active_set(G, targets, scaled)
     return np.asarray(scaled / norms)
 
 

@@ -23,6 +23,8 @@ from cosep.select.preselected import preselected
 
 # A core that explains less than this share of what the refitted factors explain is worth a warning.
 UNFAITHFUL = 0.8
+# Labels settle before factors do.
+LABELS_TOL = 1e-4
 
 
 class CoSeparableNMF(BiclusterMixin, Factorizer):
@@ -120,7 +122,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         scaling: str | None = None,
         preselect: int | tuple[int | None, int | None] | None = None,
         max_iter: int = 100,
-        tol: float = 1e-4,
+        tol: float = 3e-5,
         random_state: Any = None,
         row_pool: Pool | None = None,
         col_pool: Pool | None = None,
@@ -171,7 +173,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
             msg = "X is so near the largest float that its components are not; divide X by a constant."
             raise ValueError(msg)
         self.row_weights_, self.col_weights_ = np.asarray(factors.row_weights), np.asarray(factors.col_weights)
-        budget = Budget("label", self.max_iter, self.tol, self.callback)
+        budget = Budget("label", self.max_iter, max(self.tol, LABELS_TOL), self.callback)
         clusters = co_cluster(M, np.asarray(self.row_indices_), np.asarray(self.col_indices_), budget)
         self.row_labels_, self.column_labels_, partners = clusters
         self.factorization_ = replace(

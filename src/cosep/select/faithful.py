@@ -110,6 +110,8 @@ def faithful(
         if callback is not None:
             callback("select", step, max_iter, history[-1][2])
         others = exchange(M.T, pools[0], rows, cols), exchange(M, pools[1], cols, rows)
+        if others[0] is rows and others[1] is cols:
+            break
         pairs = [(rows, others[1]), (others[0], cols), others]
         cores = [core_error(M, *pair) for pair in pairs]
         sums = [pair[0].error + pair[1].error + CORE * error for pair, error in zip(pairs, cores, strict=True)]
