@@ -135,8 +135,8 @@ def test_what_the_library_warns_about_is_said(tmp_path):
     ("words", "sentence"),
     [
         (["--rows", "0"], "--rows=0 must be a whole number of at least 1."),
-        (["--rows", "99999"], "--rows=99999 must be at most n_samples="),
-        (["--cols", "99999"], "--cols=99999 must be at most n_features="),
+        (["--rows", "99999"], "--rows=99999 must be at most the number of rows, "),
+        (["--cols", "99999"], "--cols=99999 must be at most the number of columns, "),
         (
             ["--method", "magic"],
             "--method='magic' must be one of 'faithful', 'cosfgm', 'spa', 'snpa', 'xray', 'fgm', 'greedy', 'cur'.",

@@ -184,7 +184,7 @@ def test_people_read_names_numbers_and_where_the_report_is(home, planted):
     for i in planted[1].row_indices:
         assert ROWS[i].split()[0] in said
     assert "\x1b" not in said
-    assert "Accuracy of the clusters against the labels" in said
+    assert "Clusters against the labels" in said
     assert said.splitlines()[-1].strip() == "wide-cosep/report.html"
     assert (home / "wide-cosep" / "report.html").stat().st_size > 1_000_000
 
@@ -241,7 +241,7 @@ def test_methods_are_compared(home, tmp_path):
     words = ("--rows", 3, "--cols", 3, "--labels", home / "classes.csv")
     result = cosep("compare", home / "wide.csv", *words, "--json", cwd=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
-    lines = {line["method"]: line for line in json.loads(result.stdout)}
+    lines = {line["method"]: line for line in json.loads(result.stdout)["methods"]}
     assert {"faithful", "cosfgm", "spa", "sklearn-nmf", "sklearn-cocluster"} <= set(lines)
     assert lines["faithful"]["explained"] > 0.97
     assert lines["faithful"]["row"] > 0.97
@@ -318,19 +318,23 @@ def test_bad_input_is_one_sentence_that_names_it_and_leaves_nothing(name, tmp_pa
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("fit", "wide.csv", "--rows", 31), "--rows=31 must be at most n_samples=30"),
+        (("fit", "wide.csv", "--rows", 31), "--rows=31 must be at most the number of rows, 30"),
         (("fit", "wide.csv", "--rows", 0), "--rows=0 must be a whole number"),
         (("fit", "wide.csv", "--method", "magic"), "--method='magic' must be one of"),
         (("fit", "wide.csv", "--scaling", "magic"), "--scaling='magic' must be one of"),
         (("fit", "wide.csv", "--out", "wide.csv"), "--out='wide.csv' is a file"),
         (("fit", "wide.csv", "--out", "/dev/null/answer"), "--out='/dev/null/answer'"),
         (("fit", "wide.csv", "--labels", "absent.csv"), "absent.csv"),
+        (("fit", "wide.csv", "--choose-rank", "--rows", 3), "--choose-rank finds --rows and --cols"),
+        (("fit", "wide.csv", "--min-df", 0), "--min-df=0 must be"),
+        (("fit", "wide.csv", "--label-column", "none"), "wide.csv"),
+        (("rank", "wide.csv", "--plot", "absent/ranks.html"), "--plot='absent/ranks.html'"),
         (("rank", "wide.csv", "--ranks", "a,b"), "--ranks='a,b' must be"),
         (("rank", "wide.csv", "--ranks", "29"), "29"),
         (("compare", "wide.csv", "--methods", "magic"), "--methods='magic' must be one of"),
-        (("compare", "wide.csv", "--cols", 21), "--cols=21 must be at most n_features=20"),
+        (("compare", "wide.csv", "--cols", 21), "--cols=21 must be at most the number of columns, 20"),
         (("transform", "wide.csv", "wide.csv"), "wide.csv"),
-        (("transform", "absent", "wide.csv"), "--model='absent' is no model"),
+        (("transform", "absent", "wide.csv"), "MODEL='absent' is no model"),
         (("transform", "wide-cosep", "wide.csv", "--out", "/dev/null/x"), "--out='/dev/null/x'"),
     ],
 )
@@ -343,10 +347,11 @@ def test_bad_options_are_one_sentence(words, sentence, home):
 def test_a_full_disk_is_one_sentence_and_leaves_what_was_there(tmp_path):
     frame(np.ones((30, 20)) + np.eye(30)[:, :20]).to_csv(tmp_path / "wide.csv")
     (tmp_path / "answer").mkdir()
-    (tmp_path / "answer" / "rows.csv").write_text("of an earlier answer")
+    for name in ("model.npz", "rows.csv"):
+        (tmp_path / "answer" / name).write_text("of an earlier answer")
     words = ("fit", "wide.csv", "--rows", 2, "--cols", 2, "--out", "answer", "--stability", 0)
     refused(cosep(*words, cwd=tmp_path, limit=20_000), "--out='answer' cannot be written")
-    assert listed(tmp_path / "answer") == ["rows.csv"]
+    assert listed(tmp_path / "answer") == ["model.npz", "rows.csv"]
     assert (tmp_path / "answer" / "rows.csv").read_text() == "of an earlier answer"
 
 
@@ -355,6 +360,8 @@ def test_an_answer_replaces_an_earlier_one_and_nothing_else(home, tmp_path):
     for name in ("report.html", "notes.txt"):
         (tmp_path / "answer" / name).write_text("before")
     words = ("fit", home / "wide.csv", "--no-report", "--out", "answer", "--quiet")
+    refused(cosep(*words, cwd=tmp_path), "has a report.html that is of no earlier answer")
+    (tmp_path / "answer" / "model.npz").write_text("before")
     assert cosep(*words, cwd=tmp_path).returncode == 0
     assert listed(tmp_path / "answer") == sorted({*FILES, "notes.txt"} - {"report.html"})
 
@@ -372,10 +379,41 @@ def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path):
     assert listed(tmp_path) == ["large.npy"]
 
 
-def test_a_reader_who_has_seen_enough_is_no_error(home):
-    words = f"{COSEP} transform wide-cosep wide.csv | head -c 1"
-    result = subprocess.run(["bash", "-o", "pipefail", "-c", words], cwd=home, capture_output=True, check=False)
+@pytest.mark.parametrize("words", ["transform wide-cosep wide.csv", "compare wide.csv --methods spa"])
+def test_a_reader_who_has_seen_enough_is_no_error(words, home):
+    script = f"{COSEP} {words} | head -c 1"
+    result = subprocess.run(["bash", "-o", "pipefail", "-c", script], cwd=home, capture_output=True, check=False)
     assert (result.returncode, result.stderr) == (0, b"")
+
+
+def test_an_answer_is_added_to_what_standard_output_points_to(home, tmp_path):
+    script = f"(echo before; {COSEP} transform {home}/wide-cosep {home}/wide.csv) > all.csv"
+    subprocess.run(["bash", "-c", script], cwd=tmp_path, check=True)
+    assert (tmp_path / "all.csv").read_text().startswith("before\nname,")
+
+
+def test_standard_output_that_is_full_is_one_sentence(home):
+    script = f"{COSEP} transform wide-cosep wide.csv > /dev/full"
+    result = subprocess.run(["bash", "-c", script], cwd=home, capture_output=True, text=True, check=False)
+    refused(result, "No space left")
+
+
+def test_the_input_is_never_replaced(tmp_path):
+    frame(np.ones((30, 20))).to_csv(tmp_path / "rows.csv")
+    (tmp_path / "model.npz").write_text("of an earlier answer")
+    before = (tmp_path / "rows.csv").read_bytes()
+    refused(cosep("fit", "rows.csv", "--out", ".", cwd=tmp_path), "would replace INPUT itself")
+    assert (tmp_path / "rows.csv").read_bytes() == before
+
+
+def test_repeated_names_in_another_order_are_refused(tmp_path):
+    X = np.random.default_rng(0).random((6, 4))
+    names = ["a", "dup", "dup", "b"]
+    pd.DataFrame(X, columns=names, index=list("uvwxyz")).to_csv(tmp_path / "x.csv")
+    pd.DataFrame(X[:, ::-1], columns=names[::-1], index=list("uvwxyz")).to_csv(tmp_path / "y.csv")
+    assert cosep("fit", "x.csv", "--rows", 2, "--cols", 2, "--no-report", "--out", "m", cwd=tmp_path).returncode == 0
+    assert cosep("transform", "m", "x.csv", cwd=tmp_path).returncode == 0
+    refused(cosep("transform", "m", "y.csv", cwd=tmp_path), "several are called 'dup'")
 
 
 def test_help_has_an_example_of_every_command(tmp_path):

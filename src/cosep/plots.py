@@ -365,7 +365,7 @@ def _mark_clusters(figure: Figure, axis: str, side: Side, heads: dict[int, str])
 
 def _thinning(side: Side, kind: str) -> str:
     """Say what a line of the reordered matrix stands for, and what is not in it."""
-    lines = f"All {count(side.n_items, kind)} are shown one by one"
+    lines = f"Shown one by one: {count(side.n_items, kind)}"
     if not side.is_whole:
         mean = side.n_items / len(side.members)
         lines = f"Each of the {len(side.members)} lines of {kind}s is the mean of about {mean:.0f} of {side.n_items:,}"

@@ -42,7 +42,7 @@ class Stability:
             there: 1 if its like is always selected, whichever stands for them; nan if it is in no draw.
     n_draws : int
     share : float
-        Of the rows and of the columns in a draw.
+        Of the rows and of the columns in a draw; larger than asked for if otherwise they were fewer than selected.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def stability(
         _table(data.T, rows, [draw.rows for draw in draws], [one[0] for one in chosen]),
         _table(data, cols, [draw.cols for draw in draws], [one[1] for one in chosen]),
         n_draws,
-        share,
+        max(share, len(rows) / M.shape[0], len(cols) / M.shape[1]),
     )
 
 

@@ -1,5 +1,6 @@
 """Words of a command line enter, printed answers and an exit code leave."""
 
+import io
 import sys
 
 
@@ -8,7 +9,11 @@ def main() -> None:
     try:
         from cosep.cli.app import app  # noqa: PLC0415 - typer and rich are an extra
 
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")
         app()
+    except KeyboardInterrupt:
+        sys.exit(130)
     except ModuleNotFoundError as error:
         missing = str(error.name).split(".")[0]
         if missing not in {"rich", "typer"}:

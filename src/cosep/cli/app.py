@@ -17,6 +17,32 @@ import cosep
 if TYPE_CHECKING:
     from cosep.io import NamedMatrix
 
+# Arguments of the library, and what they are called here.
+OPTIONS = {
+    "n_rows": "--rows",
+    "n_cols": "--cols",
+    "method": "--method",
+    "methods": "--methods",
+    "scaling": "--scaling",
+    "stability": "--stability",
+    "ranks": "--ranks",
+    "plot": "--plot",
+    "out": "--out",
+    "model": "MODEL",
+    "path": "INPUT",
+    "kind": "--kind",
+    "layout": "--layout",
+    "index": "--index",
+    "variable": "--variable",
+    "layer": "--layer",
+    "labels": "--label-column",
+    "column": "--text-column",
+    "stop_words": "--stop-words",
+    "min_df": "--min-df",
+    "top_words": "--top-words",
+}
+PACKED = (".gz", ".bz2", ".xz", ".zst")
+
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 Input = Annotated[
@@ -92,10 +118,10 @@ def demo(
     """
     with plain_endings():
         from cosep.cli.demo import RANKS, tour  # noqa: PLC0415 - help is quick without the numerics
-        from cosep.cli.fit import Wishes  # noqa: PLC0415 - as above
+        from cosep.cli.fit import Manner, Wishes  # noqa: PLC0415 - as above
 
         wishes = Wishes(rows, cols, method, _scaling(scaling), choose=True, ranks=RANKS)
-        tour(out, wishes, as_json=as_json, quiet=quiet)
+        tour(out, wishes, Manner(as_json=as_json, quiet=quiet), _command())
 
 
 @app.command()
@@ -131,13 +157,19 @@ def fit(  # noqa: PLR0913 - the options of a command
     Example:  cosep fit counts.csv --rows 30 --cols 30 --out answer
     """
     with plain_endings():
-        from cosep.cli.fit import Manner, Wishes, run  # noqa: PLC0415 - help is quick without the numerics
+        from cosep.cli.fit import FILES, Manner, Wishes, run  # noqa: PLC0415 - help is quick without the numerics
 
         options = {"kind": kind, "layout": layout, "index": index, "variable": variable, "layer": layer}
         text = _text(text_column, stop_words, min_df, top_words)
         read = _reader(source, text, {**options, "labels": label_column}, labels)
         wishes = Wishes(rows, cols, method, _scaling(scaling), choose=choose, report=report, draws=stability)
+        if choose and not (rows is None and cols is None):
+            msg = "--choose-rank finds --rows and --cols; leave these out, or it."
+            raise ValueError(msg)
         folder = Path(f"{_stem(source)}-cosep") if out is None else out
+        if source.resolve().parent == folder.resolve() and source.name in FILES:
+            msg = f"out={str(folder)!r} would replace INPUT itself; name another folder."
+            raise ValueError(msg)
         run(read, folder, wishes, Manner(as_json=as_json, quiet=quiet), _command())
 
 
@@ -282,8 +314,10 @@ def _ranks(text: str | None) -> list[tuple[int, int]] | None:
 
 
 def _stem(source: Path) -> str:
-    """Return the name of a file without its endings."""
-    return source.resolve().name.split(".")[0] or "answer"
+    """Return the name of a file without its ending, and without that of its compression."""
+    plain = source.resolve()
+    plain = plain.with_suffix("") if plain.suffix in PACKED else plain
+    return "answer" if source == Path("-") else plain.stem
 
 
 def _command() -> str:
@@ -296,17 +330,25 @@ def plain_endings() -> Iterator[None]:
     """End on one sentence instead of a traceback: bad input with exit code 2, Ctrl-C with 130."""
     try:
         yield
+        sys.stdout.flush()
     except ModuleNotFoundError:
         raise  # what the command itself cannot do without
-    except (ValueError, ImportError, MemoryError) as error:
-        # The library speaks of n_rows=0; here that is --rows=0.
-        told = str(error) or "There is not enough memory for this input."
-        typer.echo(re.sub(r"^(n_)?(\w+)=", r"--\2=", " ".join(told.split())), err=True)
-        raise typer.Exit(2) from None
     except BrokenPipeError:
         # Whoever reads the answer has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
+    except (ValueError, ImportError, MemoryError, OSError) as error:
+        if isinstance(error, OSError):
+            # Nothing more can be printed, not even when Python ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        typer.echo(_in_words_of_the_command(str(error) or "There is not enough memory for this input."), err=True)
+        raise typer.Exit(2) from None
     except KeyboardInterrupt:
         typer.echo("Stopped by Ctrl-C.", err=True)
         raise typer.Exit(130) from None
+
+
+def _in_words_of_the_command(told: str) -> str:
+    """Return what the library says on one line, with options instead of its arguments."""
+    told = re.sub(rf"(?<![\w-])({'|'.join(OPTIONS)})=", lambda found: f"{OPTIONS[found[1]]}=", " ".join(told.split()))
+    return told.replace("n_samples=", "the number of rows, ").replace("n_features=", "the number of columns, ")

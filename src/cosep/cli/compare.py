@@ -14,11 +14,11 @@ from sklearn.cluster import SpectralCoclustering
 from sklearn.decomposition import NMF
 
 from cosep.cli.fit import usual
-from cosep.cli.summary import wide_enough
+from cosep.cli.summary import Output, wide_enough
 from cosep.cli.watching import watching
 from cosep.estimators import HALSNMF, CoSeparableNMF
 from cosep.io import NamedMatrix
-from cosep.matrix.checks import check_choice, check_count
+from cosep.matrix.checks import as_matrix, check_choice, check_count, check_nonzero
 from cosep.metrics import clustering_accuracy
 from cosep.mixing import factor_labels
 from cosep.select import BOTH_SELECTORS
@@ -73,6 +73,7 @@ def run(
     names = [check_choice(name, "methods", METHODS) for name in names] or list(METHODS)
     with watching(Console(stderr=True), quiet=quiet or as_json) as callback:
         data = read()
+        check_nonzero(as_matrix(data.values))
         m, n = data.values.shape
         sizes = (
             check_count(usual(asked[0], m), "n_rows", m, "n_samples"),
@@ -84,7 +85,10 @@ def run(
             if callback is not None:
                 callback("compare", step, len(names), np.nan)
     if as_json:
-        Console(soft_wrap=True).out(json.dumps(lines, indent=2), highlight=False)
+        answer = {"shape": [m, n], "n_rows": sizes[0], "n_cols": sizes[1], "methods": lines}
+        if data.labels is not None:
+            answer["accuracy_of_one_cluster"] = clustering_accuracy(data.labels, np.zeros(m, dtype=int))
+        Output(soft_wrap=True).out(json.dumps(answer, indent=2, allow_nan=False), highlight=False)
     elif not quiet:
         show(lines, data, sizes, wide_enough())
 
@@ -100,8 +104,11 @@ def compared(data: NamedMatrix, sizes: tuple[int, int], names: Iterable[str]) ->
                 figures, labels = (
                     OTHERS[name](data.values, *sizes) if name in OTHERS else coseparable(name, data.values, *sizes)
                 )
-        except (ValueError, MemoryError) as error:
-            yield line | {"note": str(error)}
+        except Exception as error:  # noqa: BLE001 - the methods of others fail as they like
+            yield line | {"note": f"{type(error).__name__}: {error}".split("\n", maxsplit=1)[0]}
+            continue
+        if not np.isfinite(list(figures.values())).all():
+            yield line | {"note": "found nothing that is finite"}
             continue
         line |= figures | {"seconds": round(time.perf_counter() - start, 3)}
         if data.labels is not None:
@@ -129,6 +136,9 @@ def show(lines: list[Figures], data: NamedMatrix, sizes: tuple[int, int], consol
         shares = [f"{line[name]:.1%}" if name in line else "" for name in columns]
         table.add_row(line["method"], *shares, f"{line['seconds']:.2f}" if "seconds" in line else "")
     console.print(table, highlight=False)
+    if data.labels is not None:
+        alone = clustering_accuracy(data.labels, np.zeros(m, dtype=int))
+        console.print(f"Accuracy is the paper's measure; one single cluster has {alone:.1%}.", highlight=False)
     for line in lines:
         if "note" in line:
             console.print(f"{line['method']}: {line['note']}", highlight=False, markup=False)

@@ -1,7 +1,9 @@
 """The docstring corpus enters; the whole tour leaves: the rank curve, the fit, its tables and the report."""
 
+import os
+from dataclasses import replace
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import gettempdir
 
 from cosep.cli.fit import Manner, Wishes, run
 from cosep.datasets import load_docstrings
@@ -11,10 +13,10 @@ from cosep.io import NamedMatrix
 RANKS = (4, 8, 12, 16)
 
 
-def tour(out: Path | None, wishes: Wishes, *, as_json: bool, quiet: bool) -> None:
+def tour(out: Path | None, wishes: Wishes, manner: Manner, command: str) -> None:
     """Fit the corpus and write everything that ``cosep fit`` writes; to a new temporary folder if none is named."""
-    folder = Path(mkdtemp(prefix="cosep-demo-")) if out is None else out
-    run(corpus, folder, wishes, Manner(as_json=as_json, quiet=quiet, row="function", column="word"), "cosep demo")
+    folder = Path(gettempdir()) / f"cosep-demo-{os.getpid()}" if out is None else out
+    run(corpus, folder, wishes, replace(manner, row="function", column="word"), command)
 
 
 def corpus() -> NamedMatrix:

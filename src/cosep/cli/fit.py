@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 import cosep
-from cosep.cli.folder import complete_folder, write_table
-from cosep.cli.summary import show, summarize, wide_enough
+from cosep.cli.folder import complete_folder, save_table
+from cosep.cli.summary import Output, show, summarize, wide_enough
 from cosep.cli.watching import watching
 from cosep.estimators import CoSeparableNMF
 from cosep.explanation import explain
@@ -34,7 +34,9 @@ from cosep.report import write_report
 from cosep.resampling import Stability, stability
 from cosep.scaling import SCALINGS, scale
 from cosep.select import BOTH_SELECTORS
+from cosep.select.method import Method
 from cosep.topics import topics_of
+from cosep.wording import count
 
 FILES = ("model.npz", "rows.csv", "columns.csv", "core.csv", "summary.json", "report.html")
 # Rows and columns that are selected where nobody says how many.
@@ -75,18 +77,21 @@ def run(read: Callable[[], NamedMatrix], out: Path, wishes: Wishes, manner: Mann
         check(wishes, data.values.shape)
         with complete_folder(out, FILES) as folder, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
-            choice = choose_rank(data.values, wishes.ranks, callback=callback) if wishes.choose else None
+            choice = _ranked(data.values, wishes, callback) if wishes.choose else None
             record, shares = fitted(data, wishes, choice, callback, command)
             tell("write", 0, 1, np.nan)
             M = as_matrix(data.values)
             write_tables(folder, record, M)
             summary = summarize(record, M) | shares | _circumstances(wishes, command)
             if data.labels is not None:
+                alone = np.zeros(len(data.labels), dtype=int)
                 summary["accuracy"] = clustering_accuracy(data.labels, record.row_labels)
+                summary["accuracy_of_one_cluster"] = clustering_accuracy(data.labels, alone)
+            told = list(dict.fromkeys(str(one.message) for one in caught))
             if wishes.report:
                 write_report(
                     folder / "report.html",
-                    record,
+                    replace(record, meta={**record.meta, "warnings": told}),
                     data.values,
                     explanation=explain(record, data.values, callback=callback),
                     stability=_resampled(data.values, record, wishes, callback),
@@ -94,9 +99,9 @@ def run(read: Callable[[], NamedMatrix], out: Path, wishes: Wishes, manner: Mann
                     texts=data.texts,
                     command=command,
                 )
-            summary["warnings"] = list(dict.fromkeys(str(one.message) for one in caught))
+            summary["warnings"] = told
             summary["seconds"] = round(time.perf_counter() - start, 3)
-            text = json.dumps(summary, indent=2, ensure_ascii=False)
+            text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
             (folder / "summary.json").write_text(f"{text}\n", encoding="utf-8")
     summary["files"] = [str(out / name) for name in FILES if (out / name).exists()]
     say(summary, choice, manner)
@@ -150,8 +155,17 @@ def _resampled(X: Any, record: Factorization, wishes: Wishes, callback: Callback
     """Choose again from parts of the data, so often as is asked for."""
     if wishes.draws == 0 or record.selection is None:
         return None
-    method = wishes.method if wishes.scaling is None else partial(_scaled_first, wishes.method, wishes.scaling)
-    return stability(X, record.selection, method=method, n_draws=wishes.draws, callback=callback)
+    return stability(X, record.selection, method=_selector(wishes), n_draws=wishes.draws, callback=callback)
+
+
+def _ranked(X: Any, wishes: Wishes, callback: Callback | None) -> RankChoice:
+    """Find out how many rows and columns, by the method that will select them."""
+    return choose_rank(X, wishes.ranks, method=_selector(wishes), callback=callback)
+
+
+def _selector(wishes: Wishes) -> Method:
+    """Return what selects rows and columns as the estimator will."""
+    return wishes.method if wishes.scaling is None else partial(_scaled_first, wishes.method, wishes.scaling)
 
 
 def _scaled_first(method: str, scaling: str, X: Any, n_rows: int, n_cols: int) -> Selection:
@@ -173,13 +187,13 @@ def _circumstances(wishes: Wishes, command: str) -> dict[str, Any]:
 def write_tables(folder: Path, record: Factorization, M: LocalMatrix) -> None:
     """Write the model, and what it says of rows, columns and core."""
     record.save(folder / "model.npz")
-    write_table(folder / "rows.csv", members(record, M))
-    write_table(folder / "columns.csv", members(record.T, M.T))
+    save_table(folder / "rows.csv", members(record, M))
+    save_table(folder / "columns.csv", members(record.T, M.T))
     topics = topics_of(record)
     names, anchors = np.asarray(record.row_names)[topics.rows], np.asarray(record.col_names)[topics.cols]
     with (folder / "core.csv").open("w", newline="", encoding="utf-8") as file:
         lines = ([name, *values] for name, values in zip(names, np.asarray(record.core).tolist(), strict=True))
-        csv.writer(file).writerows([["", *anchors], *lines])
+        csv.writer(file, lineterminator="\n").writerows([["", *anchors], *lines])
 
 
 def members(record: Factorization, M: LocalMatrix) -> dict[str, Any]:
@@ -213,19 +227,21 @@ def _numbers(values: NDArray[Any]) -> list[float | None]:
 def say(summary: dict[str, Any], choice: RankChoice | None, manner: Manner) -> None:
     """Print the answer: for machines, for people, or not at all."""
     if manner.as_json:
-        Console(soft_wrap=True).out(json.dumps(summary, indent=2, ensure_ascii=False), highlight=False)
+        Output(soft_wrap=True).out(json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False), highlight=False)
         return
     if manner.quiet:
         return
     console = wide_enough()
     (m, n), row, column = summary["shape"], manner.row, manner.column
-    head = (
-        f"{m} {row}s x {n} {column}s: {summary['n_rows']} {row}s and {summary['n_cols']} {column}s speak for the rest."
-    )
+    chosen = f"{count(summary['n_rows'], row)} and {count(summary['n_cols'], column)}"
+    head = f"{count(m, row)} x {count(n, column)}: {chosen} speak for the rest."
     console.print(head, *([] if choice is None else [choice.reason]), sep="\n", highlight=False, markup=False)
     show(summary, console, row=row, column=column)
-    lines = (
-        [f"Accuracy of the clusters against the labels: {summary['accuracy']:.3f}."] if "accuracy" in summary else []
-    )
+    lines = []
+    if "accuracy" in summary:
+        ours, alone = summary["accuracy"], summary["accuracy_of_one_cluster"]
+        lines.append(
+            f"Clusters against the labels, by the paper's measure: {ours:.3f} (one single cluster: {alone:.3f})."
+        )
     lines += [*summary["warnings"], f"Done in {summary['seconds']:.1f} s. Written:"]
     console.print(*lines, *(f"  {file}" for file in summary["files"]), sep="\n", highlight=False, markup=False)

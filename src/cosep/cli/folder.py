@@ -6,18 +6,23 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TextIO
 
 
 @contextmanager
 def complete_folder(out: Path, owned: tuple[str, ...]) -> Iterator[Path]:
     """Give a place to write files to; when all are written they replace those of an earlier answer in ``out``.
 
-    Owned are the names that an answer may have. Those that it does not write are removed, so that the folder never
-    tells of two answers; other files are left alone. Whatever ends the work before leaves ``out`` as it was.
+    Owned are the names that an answer may have, the first of them in any case. Those that it does not write are
+    removed, so that the folder never tells of two answers; other files are left alone, and a folder that has owned
+    names but not the first is refused. Whatever ends the work before leaves ``out`` as it was.
     """
     if out.exists() and not out.is_dir():
         msg = f"out={str(out)!r} is a file; name a folder, new or not."
+        raise ValueError(msg)
+    taken = [name for name in owned if (out / name).exists()]
+    if taken and owned[0] not in taken:
+        msg = f"out={str(out)!r} has a {taken[0]} that is of no earlier answer; name another folder."
         raise ValueError(msg)
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
     try:
@@ -40,23 +45,28 @@ def complete_folder(out: Path, owned: tuple[str, ...]) -> Iterator[Path]:
 
 
 @contextmanager
-def complete_file(out: Path) -> Iterator[Path]:
+def complete_file(out: Path, option: str = "out") -> Iterator[Path]:
     """Give the path of a file to write, which becomes ``out`` when it is complete."""
     part = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
         yield part
         part.replace(out)
     except OSError as error:
-        msg = f"out={str(out)!r} cannot be written ({error.strerror or error}); name another file, or make room."
+        msg = f"{option}={str(out)!r} cannot be written ({error.strerror or error}); name another file, or make room."
         raise ValueError(msg) from error
     finally:
         if part.exists():
             part.unlink()
 
 
-def write_table(path: Path, columns: dict[str, Iterable[Any]]) -> None:
-    """Write columns of one length to a CSV file, with a header."""
+def write_table(file: TextIO, columns: dict[str, Iterable[Any]]) -> None:
+    """Write columns of one length as CSV, with a header."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+
+
+def save_table(path: Path, columns: dict[str, Iterable[Any]]) -> None:
+    """Write columns of one length to a CSV file."""
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
+        write_table(file, columns)

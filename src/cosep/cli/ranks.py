@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cosep.cli.folder import complete_file
-from cosep.cli.summary import wide_enough
+from cosep.cli.summary import Output, wide_enough
 from cosep.cli.watching import watching
 from cosep.io import NamedMatrix
 from cosep.rank import RankChoice, choose_rank
@@ -19,16 +19,19 @@ from cosep.rank import RankChoice, choose_rank
 def run(read: Callable[[], NamedMatrix], ranks: Any, plot: Path | None, *, as_json: bool, quiet: bool) -> None:
     """Try ranks, print the errors and the recommendation, and draw the curve if asked to."""
     with watching(Console(stderr=True), quiet=quiet or as_json) as callback:
+        if plot is not None and not plot.parent.is_dir():
+            msg = f"plot={str(plot)!r} is in no folder that is there; name another file."
+            raise ValueError(msg)
         choice = choose_rank(read().values, ranks, callback=callback)
-        if plot is not None:
-            from cosep.plots import rank_curve  # noqa: PLC0415 - plotly takes a second
+    if plot is not None:
+        from cosep.plots import rank_curve  # noqa: PLC0415 - plotly takes a second
 
-            with complete_file(plot) as part:
-                rank_curve(choice).write_html(part)
+        with complete_file(plot, "plot") as part:
+            rank_curve(choice).write_html(part)
     if as_json:
         table = {name: column.tolist() for name, column in choice.table.items()}
         answer = {"n_rows": choice.n_rows, "n_cols": choice.n_cols, "reason": choice.reason, "table": table}
-        Console(soft_wrap=True).out(json.dumps(answer, indent=2), highlight=False)
+        Output(soft_wrap=True).out(json.dumps(answer, indent=2, allow_nan=False), highlight=False)
     elif not quiet:
         show(choice, wide_enough())
 

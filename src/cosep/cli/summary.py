@@ -11,6 +11,7 @@ from rich.table import Table
 from cosep.factorization import Factorization
 from cosep.matrix.local import LocalMatrix
 from cosep.topics import topics_of
+from cosep.wording import readable
 
 # Columns and rows that are told of one topic.
 COLUMNS, OTHERS = 8, 3
@@ -50,27 +51,39 @@ def _largest(values: Any, names: Any, count: int) -> list[str]:
     return [str(names[i]) for i in order if values[i] > 0]
 
 
-def wide_enough() -> Console:
+class Output(Console):
+    """What answers are printed to: names stay as they are, and a reader who has seen enough is no error of ours."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(emoji=False, **options)
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command."""
+        raise  # noqa: PLE0704 - rich calls this while it handles the error
+
+
+def wide_enough() -> Output:
     """Return the console that answers are printed to."""
-    console = Console()
-    return console if console.is_terminal else Console(width=PIPED_WIDTH)
+    console = Output()
+    return console if console.is_terminal else Output(width=PIPED_WIDTH)
 
 
 def show(summary: dict[str, Any], console: Console, *, row: str = "row", column: str = "column") -> None:
     """Print the topics as a table, and what they explain."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     # Names stand in full where there is room; what is close to them is cut to their width.
-    longest = max(len(one["row"]) for one in summary["topics"])
+    longest = max(len(readable(one["row"])) for one in summary["topics"])
     width = min(max(console.width // 2 - 3, longest), max(console.width - 30, 20))
     table.add_column(f"{row}\n[dim]and those closest to it[/dim]", no_wrap=True, max_width=width)
     table.add_column(f"anchor {column}:\n{column}s that go with it")
     table.add_column("speaks\nfor", justify="right")
     for one in summary["topics"]:
-        others = ", ".join(_beside(name, one["row"]) for name in one["others"])
-        around = [name for name in one["columns"] if name not in one["anchors"]]
+        others = ", ".join(readable(_beside(name, one["row"])) for name in one["others"])
+        anchors = ", ".join(map(readable, one["anchors"])) if one["anchors"] else "none"
+        around = ", ".join(readable(name) for name in one["columns"] if name not in one["anchors"])
         table.add_row(
-            f"{escape(one['row'])}\n[dim]  {escape(others)}[/dim]",
-            f"[bold]{escape(', '.join(one['anchors']) or 'none')}[/bold]: {escape(', '.join(around))}",
+            f"{escape(readable(one['row']))}\n[dim]  {escape(others)}[/dim]",
+            f"[bold]{escape(anchors)}[/bold]{':' if around else ''} {escape(around)}",
             str(one["size"]),
         )
     console.print(table, highlight=False)

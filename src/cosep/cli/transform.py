@@ -2,16 +2,17 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosep.cli.folder import complete_file, write_table
 from cosep.factorization import Factorization
-from cosep.io import NamedMatrix
+from cosep.io import NamedMatrix, TextOptions
 from cosep.membership import memberships
 from cosep.topics import topics_of
 
@@ -27,8 +28,9 @@ def run(
 
 def counting(record: Factorization) -> dict[str, Any]:
     """Return how new texts are counted: as those that the model was fitted to."""
-    text = record.meta.get("text")
-    return {} if text is None else {**text, "vocabulary": tuple(map(str, np.asarray(record.col_names)))}
+    settings = dict(record.meta.get("text", {"stop_words": None}))
+    words = tuple(map(str, np.asarray(record.col_names)))
+    return {**settings, "vocabulary": words} if len(set(words)) == len(words) else settings
 
 
 def load(path: Path) -> Factorization:
@@ -40,6 +42,7 @@ def load(path: Path) -> Factorization:
     try:
         record = Factorization.load(file)
         topics_of(record)
+        TextOptions.from_mapping(record.meta.get("text", {}))
     except ValueError as error:
         msg = f"model={str(path)!r} is no model of cosep fit ({error}); name a folder that it wrote."
         raise ValueError(msg) from error
@@ -53,6 +56,11 @@ def columns_of(data: NamedMatrix, wanted: NDArray[Any], what: str) -> Any:
     """Return the wanted columns of a matrix, by name, in the order of the model; others are left out."""
     if np.array_equal(data.col_names, wanted):
         return data.values
+    known, asked = Counter(map(str, data.col_names)), Counter(map(str, wanted))
+    repeated = [name for name in asked if asked[name] > 1 or known[name] > 1]
+    if repeated:
+        msg = f"input has columns in another order than the model, and several are called {repeated[0]!r}; rename them."
+        raise ValueError(msg)
     places = {str(name): place for place, name in enumerate(data.col_names)}
     missing = [str(name) for name in wanted if str(name) not in places]
     if missing:
@@ -95,13 +103,14 @@ def unused(name: str, table: dict[str, Any]) -> str:
 def write(table: dict[str, Any], out: Path | None, *, as_json: bool) -> None:
     """Write a table to a file, or to standard output, as CSV or JSON."""
     if out is None:
-        if as_json:
-            sys.stdout.write(json.dumps(table, ensure_ascii=False) + "\n")
-        else:
-            write_table(Path("/dev/stdout"), table)
+        _print(table, sys.stdout, as_json=as_json)
         return
-    with complete_file(out) as part:
-        if as_json:
-            part.write_text(json.dumps(table, ensure_ascii=False) + "\n", encoding="utf-8")
-        else:
-            write_table(part, table)
+    with complete_file(out) as part, part.open("w", newline="", encoding="utf-8") as file:
+        _print(table, file, as_json=as_json)
+
+
+def _print(table: dict[str, Any], file: TextIO, *, as_json: bool) -> None:
+    if as_json:
+        file.write(json.dumps(table, ensure_ascii=False, allow_nan=False) + "\n")
+    else:
+        write_table(file, table)

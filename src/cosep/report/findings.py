@@ -164,7 +164,8 @@ def _certificate(factorization: Factorization, explained: Record) -> list[str]:
         else f"The convex model behind the selection was solved to a relative duality gap of {gap:.1e}: no solution of "
         f"that model is better by more than this share of its value.{after}"
     )
-    sentences = [proof]
+    told = factorization.meta.get("warnings", ())
+    sentences = [proof, *(readable(one, 600) for one in (told if isinstance(told, (list, tuple)) else ()))]
     if core.permuted_diagonal:
         sentences.append(
             "Each selected row meets exactly one selected column. Weights refitted to such a core are those of plain "
@@ -172,7 +173,7 @@ def _certificate(factorization: Factorization, explained: Record) -> list[str]:
         )
     lost = [count(number, kind) for number, kind in ((core.zero_rows, "row"), (core.zero_cols, "column")) if number]
     if lost:
-        sentences.append(f"In the core, {' and '.join(lost)} are all zero: they meet none of the others' selection.")
+        sentences.append(f"All-zero in the core, for they meet none of the others' selection: {' and '.join(lost)}.")
     condition = "singular" if not np.isfinite(core.condition) else f"of condition {core.condition:.3g}"
     sentences.append(
         f"The core has {core.nonzeros:,} nonzero entries and is {condition}, with its rows and columns brought to "
@@ -239,7 +240,7 @@ def _settings(factorization: Factorization) -> dict[str, str]:
     kept = {
         readable(name, 60): readable(value, 200)
         for name, value in factorization.meta.items()
-        if isinstance(value, (str, int, float)) or value is None
+        if isinstance(value, (str, int, float)) and name != "command"
     }
     return kept | ({} if factorization.scaling is None else {"scaling": factorization.scaling.name})
 
