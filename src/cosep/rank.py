@@ -48,7 +48,7 @@ FOLDS = 4
 LARGEST_RANK = 64
 LARGEST_SIDE = 4000
 # A smaller share of the error is no reason for more rows and columns.
-WORTHWHILE = 0.015
+WORTHWHILE = 0.01
 # Errors below this cannot be told apart.
 EXACT = 1e-4
 # Accuracy of the core.
@@ -121,7 +121,7 @@ def choose_rank(
         ``U = argmin ||X(:,-J) - U X(K1,-J)||``, ``V = argmin ||X(-I,:) - X(-I,K2) V'||``, ``C = argmin ||X - U C V'||``
 
     over nonnegative U, V and C, the last without the block. Recommended is the smallest ``n_rows + n_cols`` that no
-    other pair beats by more than 1.5 % of the error plus one standard error of the difference over the blocks.
+    other pair beats by more than 1 % of the error plus one standard error of the difference over the blocks.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ class Search:
         else:
             reason = (
                 f"{named(chosen)}: the fewest of {len(self.trials)} pairs tried whose held-out error, {error:.3g}, is "
-                f"within {WORTHWHILE:.1%} plus one standard error of the smallest, {least:.3g} with {named(best)}."
+                f"within {WORTHWHILE:.0%} plus one standard error of the smallest, {least:.3g} with {named(best)}."
             )
         difference = self.trials[chosen].errors - self.trials[best].errors
         if chosen == min(self.trials, key=lambda rank: (sum(rank), rank)):
