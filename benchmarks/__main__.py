@@ -17,6 +17,7 @@ from benchmarks import (
     memory,
     methods,
     rank,
+    reading,
     solvers,
     threads,
 )
@@ -38,6 +39,7 @@ MODULES = (
     biorthogonal,
     completion,
     rank,
+    reading,
 )
 ITEMS: dict[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import cosep
-from cosep.cli import demo, fit, main, summary, watching
+from cosep.cli import demo, fit, main, summary, transform, watching
 from cosep.cli.app import app
 from cosep.cli.folder import complete_file, complete_folder
 from cosep.datasets import load_docstrings
@@ -310,3 +310,11 @@ def test_a_report_without_its_packages_is_told_before_the_fit(monkeypatch, tmp_p
     assert result.exit_code == 2
     assert result.stderr == "The report needs plotly: install cosep[cli], or do without by --no-report.\n"
     assert not (tmp_path / "answer").exists()
+
+
+def test_repeated_names_get_numbers():
+    table = {}
+    for name in ["x"] * 3000 + ["x (2)"]:
+        table[transform.unused(name, table)] = []
+    assert len(table) == 3001
+    assert list(table)[:3] == ["x", "x (2)", "x (3)"]

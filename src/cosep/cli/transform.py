@@ -4,6 +4,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -96,8 +97,8 @@ def completed(record: Factorization, data: NamedMatrix) -> dict[str, Any]:
 
 
 def unused(name: str, table: dict[str, Any]) -> str:
-    """Return a name that the table does not have yet."""
-    return name if name not in table else unused(f"{name}'", table)
+    """Return the name, with a number if the table has it already."""
+    return name if name not in table else next(free for k in count(2) if (free := f"{name} ({k})") not in table)
 
 
 def write(table: dict[str, Any], out: Path | None, *, as_json: bool) -> None:
