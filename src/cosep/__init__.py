@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cosep.explanation import Explanation, explain
     from cosep.factorization import Factorization, Scaling, Selection, SelectionWarning
     from cosep.generalized import mix_generalized
+    from cosep.matrix.cutting import row_blocks
     from cosep.metrics import clustering_accuracy, index_accuracy, relative_approximation
     from cosep.mixing import mix
     from cosep.preselection import Preselection, preselect
@@ -81,6 +82,7 @@ _HOMES = {
     "preselect": "cosep.preselection",
     "preselected": "cosep.select.preselected",
     "relative_approximation": "cosep.metrics",
+    "row_blocks": "cosep.matrix.cutting",
     "snpa": "cosep.select.snpa",
     "spa": "cosep.select.spa",
     "stability": "cosep.resampling",
@@ -130,6 +132,7 @@ __all__ = [
     "preselect",
     "preselected",
     "relative_approximation",
+    "row_blocks",
     "snpa",
     "spa",
     "stability",

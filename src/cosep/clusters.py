@@ -34,33 +34,43 @@ def co_cluster(M: LocalMatrix, rows: Indices, cols: Indices, budget: Budget) -> 
     as far as that can be for all at once.
     """
     A = scale(LocalMatrix(M.values), "degree")[0]
+    factors = cluster_factors(A, rows, cols, budget)
+    of_rows, of_cols = _shares(*factors[0], rows), _shares(*factors[-1][::-1], cols)
+    return Clusters(
+        label(of_rows, M.T.sums()),
+        label(of_cols, M.sums()),
+        np.asarray((unit(of_rows).T @ A.dot(unit(of_cols))).argmax(axis=1)),
+    )
+
+
+def cluster_factors(A: LocalMatrix, rows: Indices, cols: Indices, budget: Budget) -> list[tuple[Array, Array]]:
+    """Return W and V by which rows and columns are clustered: one pair for both where there are as many of both."""
     from_rows = column_weights(A.T, rows).T, A.take(rows=rows).T
     from_cols = A.take(cols=cols), column_weights(A, cols).T
     if len(rows) == len(cols):
-        by_rows = by_cols = extrapolated(A, len(rows), budget, [from_rows, from_cols])
-    else:
-        by_rows = extrapolated(A, len(rows), budget, [from_rows])
-        by_cols = extrapolated(A, len(cols), budget, [from_cols])
-    of_rows, of_cols = _shares(*by_rows, rows), _shares(*by_cols[::-1], cols)
-    return Clusters(
-        _labels(of_rows, M.T.sums()),
-        _labels(of_cols, M.sums()),
-        np.asarray((_unit(of_rows).T @ A.dot(_unit(of_cols))).argmax(axis=1)),
-    )
+        return [extrapolated(A, len(rows), budget, [from_rows, from_cols])]
+    return [extrapolated(A, len(rows), budget, [from_rows]), extrapolated(A, len(cols), budget, [from_cols])]
 
 
 def _shares(W: Array, V: Array, chosen: Indices) -> Array:
     """Return what each component contributes to each row, in an order that puts the chosen rows in their own ones."""
     shares = W * np.linalg.norm(V, axis=0)
-    of_chosen = shares[chosen] / np.maximum(shares[chosen].sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    return np.asarray(shares[:, linear_sum_assignment(of_chosen, maximize=True)[1]])
+    return np.asarray(shares[:, own_components(shares[chosen])])
 
 
-def _labels(shares: Array, sums: Array) -> Indices:
+def own_components(shares: Array) -> Indices:
+    """Return a component for each row, those that they have most part in as far as that can be for all at once."""
+    relative = shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    return np.asarray(linear_sum_assignment(relative, maximize=True)[1], dtype=np.intp)
+
+
+def label(shares: Array, sums: Array) -> Indices:
+    """Return the component with the largest share, the strongest one where none has any; -1 where the sum is zero."""
     labels = factor_labels(shares, np.ones(shares.shape[1]))
     return np.where((labels < 0) & (sums > 0), np.linalg.norm(shares, axis=0).argmax(), labels)
 
 
-def _unit(shares: Array) -> Array:
+def unit(shares: Array) -> Array:
+    """Divide columns by their norms."""
     norms = np.linalg.norm(shares, axis=0)
     return shares / np.where(norms > 0, norms, 1.0)

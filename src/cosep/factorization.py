@@ -272,21 +272,16 @@ class Factorization:
         array([0.        , 0.70710678,        nan])
         """
         M, W, H, exponent = self._thin_beside(X)
-        norms, H_H = M.T.squared_norms(), H @ H.T
-        own = np.einsum("ij,jk,ik->i", W, H_H, W, optimize=True)
+        norms = M.T.squared_norms()
         errors = np.full(len(norms), np.nan)
         known = np.flatnonzero(norms)
         if exponent > HUGE:
+            own = _squared_row_norms(W, H)
             with np.errstate(over="ignore"):
                 errors[known] = np.ldexp(np.sqrt(own[known] / norms[known]), exponent)
             return errors
-        W, own = np.ldexp(W, exponent), np.ldexp(own, 2 * exponent)
-        squared = norms - 2.0 * np.einsum("ij,ij->i", M.dot(H.T), W) + own
-        errors[known] = np.sqrt(np.maximum(squared, 0.0)[known] / norms[known])
-        near = known[squared[known] < CANCELLATION * norms[known]]
-        rest = LocalMatrix((M.values.tocsr() if M.is_sparse else M.values)[near])
-        for rows, block in rest.row_blocks():
-            errors[near[rows]] = np.linalg.norm(block - W[near[rows]] @ H, axis=1) / np.sqrt(norms[near[rows]])
+        W = np.ldexp(W, exponent)
+        errors[known] = np.sqrt(squared_row_errors(M, W, H, M.dot(H.T))[known] / norms[known])
         return errors
 
     def _thin_beside(self, X: Any) -> tuple[LocalMatrix, Array, Array, int]:
@@ -385,6 +380,21 @@ class Factorization:
             raise ValueError(msg) from error
 
 
+def squared_row_errors(M: LocalMatrix, W: Array, H: Array, products: Array) -> Array:
+    """``||x_i - w_i H||^2`` for each row of M, given ``M H'``; where that cancels, from the difference itself."""
+    norms = M.T.squared_norms()
+    squared = norms - 2.0 * np.einsum("ij,ij->i", products, W) + _squared_row_norms(W, H)
+    near = np.flatnonzero((squared < CANCELLATION * norms) & (norms > 0))
+    rest = LocalMatrix((M.values.tocsr() if M.is_sparse else M.values)[near])
+    for rows, block in rest.row_blocks():
+        squared[near[rows]] = np.linalg.norm(block - W[near[rows]] @ H, axis=1) ** 2
+    return np.asarray(np.maximum(squared, 0.0))
+
+
+def _squared_row_norms(W: Array, H: Array) -> Array:
+    return np.asarray(np.einsum("ij,jk,ik->i", W, H @ H.T, W, optimize=True))
+
+
 def _checked_part(name: str, part: Any) -> NDArray[Any]:
     """Return a part of a factorization as an array of its kind: floats, whole numbers or text."""
     try:
@@ -477,9 +487,9 @@ def _flatten(factorization: Factorization) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def _tuples(entries: list[Any]) -> tuple[Any, ...]:
+def as_tuples(entries: list[Any]) -> tuple[Any, ...]:
     """Return lists, and lists within them, as the tuples that they were before JSON."""
-    return tuple(_tuples(entry) if isinstance(entry, list) else entry for entry in entries)
+    return tuple(as_tuples(entry) if isinstance(entry, list) else entry for entry in entries)
 
 
 def _unflatten(arrays: dict[str, NDArray[Any]]) -> Factorization:
@@ -501,7 +511,7 @@ def _unflatten(arrays: dict[str, NDArray[Any]]) -> Factorization:
         if not isinstance(stored["history"], list):
             msg = "history is no list"
             raise ValueError(msg)
-        history = _tuples(stored["history"])
+        history = as_tuples(stored["history"])
         indices = arrays.pop("row_indices", None), arrays.pop("col_indices", None)
         parts["selection"] = Selection(*indices, stored["gap"], stored["n_iter"], history)
     if "scaling" in header:

@@ -90,7 +90,12 @@ def coefficients(M: LocalMatrix, H: Array) -> Array:
 
 def half_squared_error(total: float, A: Array, B: Array, V: Array) -> float:
     """``1/2 ||M - A V'||^2 / ||M||^2`` from ``B = M'A`` and ``total = ||M||^2``."""
-    return 0.5 * (total - 2.0 * float(np.vdot(B, V)) + float(np.vdot(V @ (A.T @ A), V))) / total
+    return half_squared_error_of(total, A.T @ A, B, V)
+
+
+def half_squared_error_of(total: float, G: Array, B: Array, V: Array) -> float:
+    """Return the same from ``G = A'A``, where A is not at hand."""
+    return 0.5 * (total - 2.0 * float(np.vdot(B, V)) + float(np.vdot(V @ G, V))) / total
 
 
 def narrow(part: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -214,8 +219,19 @@ def nonnegative(A: Array, B: Array, V: Array, *, exact: bool = False) -> Array:
     norms = np.linalg.norm(A, axis=0)
     norms[norms == 0] = 1.0
     unit = A / norms
-    scaled = V * norms
-    G, targets = unit.T @ unit, B / norms
+    return _solved(unit.T @ unit, norms, B, V, exact=exact)
+
+
+def nonnegative_of(G: Array, B: Array, V: Array, *, exact: bool = False) -> Array:
+    """Solve the same problem given ``G = A'A``, where A is not at hand."""
+    norms = np.sqrt(np.diagonal(G))
+    norms[norms == 0] = 1.0
+    return _solved(G / norms / norms[:, None], norms, B, V, exact=exact)
+
+
+def _solved(G: Array, norms: Array, B: Array, V: Array, *, exact: bool) -> Array:
+    """Solve for the weights of columns of norm one, from V, and scale them back."""
+    scaled, targets = V * norms, B / norms
     # An active set is found sooner from nearby.
     orthant_descent(G, targets, scaled, INNER_TOL, INNER_SWEEPS)
     if exact:

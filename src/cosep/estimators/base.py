@@ -1,7 +1,8 @@
 """What the estimators share: input with names, and mixtures of components."""
 
 from abc import ABCMeta, abstractmethod
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cosep.factorization import Factorization, Selection
-from cosep.matrix.checks import as_matrix, check_positive
-from cosep.matrix.local import LocalMatrix
+from cosep.matrix.blocks import Column, RowBlocks
+from cosep.matrix.checks import as_matrix, check_positive, is_from_dask
+from cosep.matrix.cutting import row_blocks
+from cosep.matrix.local import Array, LocalMatrix
 from cosep.mixing import coefficients
 from cosep.select.pool import Pool
 
@@ -35,12 +38,36 @@ class Model(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        self._fit(self._matrix(X, reset=True))
+        if is_blockwise(X):
+            self._fit_blocks(self._blocks(X, reset=True))
+        else:
+            self._fit(self._matrix(X, reset=True))
         return self
 
     @abstractmethod
     def _fit(self, M: LocalMatrix) -> None:
         """Fit a checked matrix and set the attributes."""
+
+    def _fit_blocks(self, blocks: RowBlocks) -> None:  # noqa: ARG002 - for those that can
+        """Fit a matrix in blocks of rows."""
+        msg = f"{type(self).__name__} takes X in memory only, no Dask collection and no blocks; CoSeparableNMF does."
+        raise ValueError(msg)
+
+    def _blocks(self, X: Any, *, reset: bool) -> RowBlocks:
+        """Cut X into blocks and keep, or compare, the number and names of its features."""
+        blocks = row_blocks(X)
+        names = blocks.col_names
+        if names is None or not all(isinstance(name, str) for name in names):
+            validate_data(self, blocks, reset=reset, skip_check_array=True)
+            return blocks
+        if reset:
+            self.n_features_in_, self.feature_names_in_ = len(names), names
+        elif not np.array_equal(names, getattr(self, "feature_names_in_", names)) or len(names) != self.n_features_in_:
+            msg = (
+                f"X has columns {names[:3]}, ..., but {type(self).__name__} was fitted to others; pass those, in order."
+            )
+            raise ValueError(msg)
+        return blocks
 
     def _matrix(self, X: Any, *, reset: bool) -> LocalMatrix:
         """Check X and keep, or compare, the number and names of its features."""
@@ -93,14 +120,20 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
         Parameters
         ----------
-        X : array-like or sparse of shape (m_new, n_features)
+        X : array-like or sparse of shape (m_new, n_features), or a Dask array or `row_blocks` of such rows
 
         Returns
         -------
         ndarray of shape (m_new, n_components)
+            A lazy Dask array where X is evaluated by Dask.
         """
         check_is_fitted(self)
-        return self._mixtures(self._matrix(X, reset=False))
+        if not is_blockwise(X):
+            return self._mixtures(self._matrix(X, reset=False))
+        blocks = self._blocks(X, reset=False)
+        mixtures: NDArray[Any]
+        (mixtures,) = blocks.along(mixed, self._unit_components(), [Column(len(self.components_), blocks.dtype)])
+        return mixtures
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Return the rows that mixtures of the components stand for, ``X @ components_``.
@@ -129,6 +162,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         float
         """
         check_is_fitted(self)
+        if is_blockwise(X):
+            found: Misfit = self._blocks(X, reset=False).fold(misfit, self._unit_components())
+            return 1.0 - (float(np.sqrt(found.error / found.total)) if found.total > 0 else 0.0)
         M = self._matrix(X, reset=False)
         return 1.0 - Factorization(self._mixtures(M), None, self.components_).relative_error(M)
 
@@ -138,14 +174,47 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         """Solve ``min ||M - U components_||_F`` over ``U >= 0``."""
-        exponent = int(np.frexp(self.components_.max(initial=0.0))[1])
-        H = np.ldexp(self.components_.astype(np.float64), -exponent)
+        H, exponent = self._unit_components()
         return np.ldexp(coefficients(M, H), M.exponent - exponent).astype(M.dtype)
+
+    def _unit_components(self) -> tuple[Array, int]:
+        """Return the components divided by a power of two that brings the largest entry to about one, and the power."""
+        exponent = int(np.frexp(self.components_.max(initial=0.0))[1])
+        return np.ldexp(self.components_.astype(np.float64), -exponent), exponent
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+class Misfit(NamedTuple):
+    """Squared norms of what is left of some rows, and of the rows."""
+
+    error: float
+    total: float
+
+    def merge(self, others: Sequence[Self]) -> "Misfit":
+        """Add following rows."""
+        return Misfit(*(sum(parts) for parts in zip(self, *others, strict=True)))
+
+
+def misfit(components: tuple[Array, int], block: LocalMatrix, _start: int) -> Misfit:
+    """Measure how well the rows of one block are explained by components."""
+    H = components[0]
+    total = block.squared_norm()
+    return Misfit(Factorization(coefficients(block, H), None, H).relative_error(block) ** 2 * total, total)
+
+
+def mixed(components: tuple[Array, int], block: LocalMatrix, _start: int) -> tuple[Array, ...]:
+    """Explain the rows of one block by components."""
+    H, exponent = components
+    return (np.ldexp(coefficients(block, H), -exponent),)
+
+
+def is_blockwise(X: Any) -> bool:
+    """Tell whether a matrix is one of Dask, or in blocks of rows."""
+    return isinstance(X, RowBlocks) or is_from_dask(X)
 
 
 def check_preselect_pair(value: Any, n_rows: int, n_cols: int) -> tuple[int | None, int | None]:

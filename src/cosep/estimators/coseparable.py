@@ -1,6 +1,8 @@
 """CoSeparableNMF: a matrix explained by a few of its rows and columns."""
 
+import os
 import warnings
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from cosep.clusters import co_cluster
 from cosep.estimators.base import Factorizer, by_position, check_preselect_pair, frobenius_error, product
-from cosep.factorization import Callback, Fidelity, SelectionWarning
-from cosep.matrix.checks import check_callback, check_choice, check_count, check_random
+from cosep.factorization import Callback, Factorization, Selection, SelectionWarning
+from cosep.large.fit import POWERS, Plan, along_rows, fit_blocks, on_sample
+from cosep.matrix.blocks import RowBlocks
+from cosep.matrix.checks import (
+    check_callback,
+    check_choice,
+    check_count,
+    check_number,
+    check_positive,
+    check_random,
+    check_seed,
+)
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import Budget, mix
 from cosep.scaling import SCALINGS, scale
@@ -127,6 +139,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         row_pool: Pool | None = None,
         col_pool: Pool | None = None,
         callback: Callback | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         self.n_rows = n_rows
         self.n_cols = n_cols
@@ -139,52 +152,116 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self.row_pool = row_pool
         self.col_pool = col_pool
         self.callback = callback
+        self.checkpoint = checkpoint
 
     def _fit(self, M: LocalMatrix) -> None:
         """Select rows and columns of X and fit the factors."""
-        check_count(self.n_rows, "n_rows", M.shape[0], "n_samples")
-        check_count(self.n_cols, "n_cols", M.shape[1], "n_features")
-        if self.scaling is not None:
-            check_choice(self.scaling, "scaling", SCALINGS)
-        check_callback(self.callback)
-        check_random(self.random_state)
+        if self.checkpoint is not None:
+            msg = (
+                f"checkpoint={self.checkpoint!r} keeps passes over blocks of rows, but X is in memory; drop it, or fit "
+                "cosep.row_blocks(X)."
+            )
+            raise ValueError(msg)
+        method, options = self._selector(M.shape, SCALINGS)
         names = getattr(self, "feature_names_in_", None)
-        method = method_named(self.method, BOTH_SELECTORS, "X", "n_rows", "n_cols")
-        options = options_for(
-            method,
-            row_pool=by_position(self.row_pool, None, "row_pool"),
-            col_pool=by_position(self.col_pool, names, "col_pool"),
-            callback=self.callback,
-            random_state=self.random_state,
-        )
         scaled = M if self.scaling is None else scale(M, self.scaling)[0]
         select = preselected(method, *check_preselect_pair(self.preselect, self.n_rows, self.n_cols))
         chosen = select(scaled.values, self.n_rows, self.n_cols, **options)
         selection = refuse_no_selection(chosen, method, ("row_indices", "col_indices"))
         factors = mix(M, selection, max_iter=self.max_iter, tol=self.tol, callback=self.callback)
+        clusters = co_cluster(M, np.asarray(selection.row_indices), np.asarray(selection.col_indices), self._labelling)
+        factors = replace(factors, row_labels=clusters.row_labels, col_labels=clusters.col_labels, col_names=names)
         self._store(factors, selection)
+        self._store_core(factors, clusters.partners)
+        self.row_weights_ = np.asarray(factors.row_weights)
         self._store_fidelity(M, factors)
+        self.reconstruction_err_ = frobenius_error(M, factors)
+        self._warn_if_unfaithful(factors.relative_error(M))
+
+    def _fit_blocks(self, blocks: RowBlocks) -> None:
+        """Select rows and columns of a matrix in blocks, and fit the factors in few passes over them."""
+        method, options = self._selector(blocks.shape, POWERS)
+        options.pop("row_pool", None)
+        sampled, n_candidates = check_preselect_pair(self.preselect, self.n_rows, self.n_cols)
+        plan = Plan(
+            self.n_rows,
+            self.n_cols,
+            preselected(method, None, n_candidates),
+            f"{self.method} {n_candidates}" if isinstance(self.method, str) else None,
+            options,
+            by_position(self.row_pool, None, "row_pool"),
+            sampled,
+            check_seed(self.random_state),
+            self.scaling,
+            Budget("mix", check_positive(self.max_iter), check_number(self.tol, "tol", 0.0), self.callback),
+            self._labelling,
+        )
+        fit = fit_blocks(blocks, plan, self.checkpoint, self.callback)
+        factors = replace(
+            on_sample(fit, blocks.dtype),
+            row_names=None if blocks.row_names is None else blocks.row_names(fit.indices),
+            col_names=getattr(self, "feature_names_in_", None),
+        )
+        self._store(factors, fit.selection)
+        self.row_factor_, self.row_weights_, self.row_labels_ = along_rows(blocks, fit)
+        self._store_core(factors, fit.partners)
+        self.row_fidelity_, self.col_fidelity_, self.core_fidelity_ = fit.fidelity
+        self.reconstruction_err_ = fit.relative_error * fit.norm
+        self.sample_indices_, self.n_passes_ = fit.indices, fit.n_passes
+        self._warn_if_unfaithful(fit.relative_error)
+
+    def _selector(
+        self, shape: tuple[int, int], scalings: Collection[str | None]
+    ) -> tuple[Callable[..., Selection], dict[str, Any]]:
+        """Check the parameters; return the function that selects, and the options that it takes."""
+        check_count(self.n_rows, "n_rows", shape[0], "n_samples")
+        check_count(self.n_cols, "n_cols", shape[1], "n_features")
+        if self.scaling is not None:
+            check_choice(self.scaling, "scaling", [name for name in scalings if name is not None])
+        check_callback(self.callback)
+        check_random(self.random_state)
+        method = method_named(self.method, BOTH_SELECTORS, "X", "n_rows", "n_cols")
+        return method, options_for(
+            method,
+            row_pool=by_position(self.row_pool, None, "row_pool"),
+            col_pool=by_position(self.col_pool, getattr(self, "feature_names_in_", None), "col_pool"),
+            callback=self.callback,
+            random_state=self.random_state,
+        )
+
+    @property
+    def _labelling(self) -> Budget:
+        """How long clusters are sought."""
+        return Budget("label", self.max_iter, max(self.tol, LABELS_TOL), self.callback)
+
+    def _store_core(self, factors: Factorization, partners: Indices) -> None:
+        """Set what follows from the core, the short factors and the clusters."""
+        self.factorization_ = factors
         self.core_diagnosis_ = factors.diagnose_core()
-        self.core_ = np.asarray(factors.core)
+        self.core_, self.col_weights_ = np.asarray(factors.core), np.asarray(factors.col_weights)
         self.n_rows_, self.n_cols_ = self.core_.shape
         with np.errstate(over="ignore"):
             self.components_ = self.core_ @ factors.col_factor
         if not np.isfinite(self.components_).all():
             msg = "X is so near the largest float that its components are not; divide X by a constant."
             raise ValueError(msg)
-        self.row_weights_, self.col_weights_ = np.asarray(factors.row_weights), np.asarray(factors.col_weights)
-        budget = Budget("label", self.max_iter, max(self.tol, LABELS_TOL), self.callback)
-        clusters = co_cluster(M, np.asarray(self.row_indices_), np.asarray(self.col_indices_), budget)
-        self.row_labels_, self.column_labels_, partners = clusters
-        self.factorization_ = replace(
-            factors, row_labels=self.row_labels_, col_labels=self.column_labels_, col_names=names
-        )
         self.rows_ = self.row_labels_ == np.arange(self.n_rows_)[:, None]
         self.columns_ = self.column_labels_ == partners[:, None]
         self.n_iter_ = len(factors.meta["objective"]) - 1
-        self.reconstruction_err_ = frobenius_error(M, factors)
-        if self.core_diagnosis_.permuted_diagonal:
-            _warn_if_unfaithful(1.0 - factors.relative_error(M), factors.fidelity(M))
+
+    def _warn_if_unfaithful(self, relative_error: float) -> None:
+        """Say so where the refitted factors hide that what was selected explains little."""
+        approximation, core = 1.0 - relative_error, self.core_fidelity_ or 0.0
+        if self.core_diagnosis_.permuted_diagonal and core < UNFAITHFUL * approximation:
+            warnings.warn(
+                "The core is a permuted diagonal matrix: each selected row meets one selected column. The refitted "
+                f"factors are then those of plain NMF, whatever was selected: they explain {approximation:.1%} of X, "
+                f"the selected rows themselves {self.row_fidelity_ or 0.0:.1%}, the columns "
+                f"{self.col_fidelity_ or 0.0:.1%}, the core {core:.1%}. Read row_weights_ and col_weights_, or use "
+                "method='faithful'.",
+                SelectionWarning,
+                stacklevel=4,
+            )
 
     def complete(self, X: Any) -> NDArray[Any]:
         """Return full rows from their selected columns alone, ``X @ col_weights_``.
@@ -278,17 +355,3 @@ def _row_norms(A: Array) -> Array:
     peaks = np.abs(A).max(axis=1, keepdims=True)
     peaks[peaks == 0] = 1.0
     return np.asarray(peaks[:, 0] * np.linalg.norm(A / peaks, axis=1))
-
-
-def _warn_if_unfaithful(approximation: float, fidelity: Fidelity) -> None:
-    """Say so where the refitted factors hide that what was selected explains little."""
-    rows, cols, core = (0.0 if part is None else part for part in fidelity)
-    if core < UNFAITHFUL * approximation:
-        warnings.warn(
-            "The core is a permuted diagonal matrix: each selected row meets one selected column. The refitted factors "
-            f"are then those of plain NMF, whatever was selected: they explain {approximation:.1%} of X, the selected "
-            f"rows themselves {rows:.1%}, the columns {cols:.1%}, the core {core:.1%}. Read row_weights_ and "
-            "col_weights_, or use method='faithful'.",
-            SelectionWarning,
-            stacklevel=4,
-        )

@@ -19,9 +19,9 @@ def kernel(function: Kernel) -> Kernel:
     import numba  # noqa: PLC0415 - `is_compiled` answers without it
 
     try:
-        compiled = numba.njit(cache=True, error_model="numpy")(function)
+        compiled = numba.njit(cache=True, error_model="numpy", nogil=True)(function)
     except RuntimeError:
-        compiled = numba.njit(error_model="numpy")(function)
+        compiled = numba.njit(error_model="numpy", nogil=True)(function)
     return cast("Kernel", compiled)
 
 

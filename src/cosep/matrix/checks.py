@@ -33,6 +33,12 @@ def as_matrix(X: Any, name: str = "X", *, signed: bool = False) -> LocalMatrix:
     """
     if isinstance(X, LocalMatrix):
         return X
+    if is_from_dask(X):
+        msg = (
+            f"{name} is a Dask collection, which only CoSeparableNMF takes as it is; call {name}.compute() first, if "
+            "it fits in memory."
+        )
+        raise ValueError(msg)
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         msg = (
             f"{name} has {int(np.ma.getmaskarray(X).sum())} masked entries, but every entry must be known; "
@@ -57,6 +63,11 @@ def as_matrix(X: Any, name: str = "X", *, signed: bool = False) -> LocalMatrix:
     else:
         values = entries
     return LocalMatrix(values, exponent)
+
+
+def is_from_dask(X: Any) -> bool:
+    """Tell whether something belongs to Dask, without loading Dask."""
+    return type(X).__module__.partition(".")[0] in {"dask", "dask_expr"}
 
 
 def _dense_values(X: Any, name: str) -> Any:
@@ -308,6 +319,14 @@ def check_random(value: Any, name: str = "random_state") -> np.random.RandomStat
         msg = f"{name}={value!r} must be None, a whole number from 0 to 2**32 - 1 or a RandomState ({error})."
         raise ValueError(msg) from error
     return generator
+
+
+def check_seed(value: Any, name: str = "random_state") -> int:
+    """Return a seed for numbers that belong to rows: the same one for None, every time."""
+    generator = check_random(value, name)
+    if value is None:
+        return 0
+    return int(value) if isinstance(value, numbers.Integral) else int(generator.randint(2**31 - 1))
 
 
 def check_indices(indices: Any, name: str, limit: int | None = None, limit_name: str = "") -> Indices:

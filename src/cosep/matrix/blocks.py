@@ -1,0 +1,281 @@
+"""Blocks of rows enter; what a function finds in each leaves, merged, beside single rows and long results by blocks.
+
+For matrices that need not fit in memory. A question is a function ``task(state, block, start)`` of one block, whose
+first row is the row ``start`` of the whole; it is asked of every block in one pass. Answers are merged in one fixed
+order, whoever evaluates them: here one block after the other, elsewhere by Dask.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from cosep.matrix.checks import as_matrix
+from cosep.matrix.local import Indices, LocalMatrix
+
+# So many answers are merged at once.
+FAN = 8
+# Blocks are put together up to so many stored entries, 32 to 50 MB, and so many rows, whose factors take as much.
+MOST_ENTRIES, MOST_ROWS = 1 << 22, 1 << 17
+
+# Says how many blocks of how many are done.
+Progress = Callable[[int, int], None]
+# Names of rows, from their positions.
+RowNames = Callable[[Indices], NDArray[np.str_]]
+
+
+class BlockError(ValueError):
+    """A block cannot be read, or is not what it should be; the message names it."""
+
+
+class Part(Protocol):
+    """The answer of some blocks."""
+
+    def merge(self, others: Sequence[Self]) -> Self:
+        """Return the answer of these blocks and, in their order, the following ones."""
+
+
+class Slot(NamedTuple):
+    """Where a block stands in the whole, and what it is called."""
+
+    start: int
+    stop: int
+    n_cols: int
+    name: str
+
+
+class Column(NamedTuple):
+    """What a long result looks like: numbers a row, or None for a single one, and their type."""
+
+    width: int | None
+    dtype: np.dtype[Any]
+
+
+class Rows(NamedTuple):
+    """Rows of a matrix, in order."""
+
+    values: Any
+
+    def merge(self, others: Sequence[Self]) -> "Rows":
+        """Put following rows below."""
+        return Rows(stack([self.values, *(other.values for other in others)]))
+
+
+class RowBlocks:
+    """A matrix in blocks of rows, evaluated one after the other.
+
+    Parameters
+    ----------
+    pieces : sequence of callable
+        Each returns consecutive rows: an ndarray, a data frame or any scipy.sparse matrix. Called anew in every pass.
+    lengths : sequence of int
+        The number of rows of each piece.
+    n_cols : int
+    dtype : dtype
+        Results are float32 if this is, otherwise float64.
+    names : sequence of str, optional
+        What the pieces are called in messages, such as the names of their files.
+    col_names : ndarray of str, optional
+    row_names : callable, optional
+        Returns the names of rows from their positions.
+    identity : str
+        What tells the data from other data of the same shape, such as the path and age of its file.
+    """
+
+    def __init__(
+        self,
+        pieces: Sequence[Any],
+        lengths: Sequence[int],
+        n_cols: int,
+        *,
+        dtype: Any = np.float64,
+        names: Sequence[str] | None = None,
+        col_names: NDArray[Any] | None = None,
+        row_names: RowNames | None = None,
+        identity: str = "",
+    ) -> None:
+        kept = [i for i, length in enumerate(lengths) if length > 0]
+        self.lengths = tuple(int(lengths[i]) for i in kept)
+        names = [f"block {i}" for i in range(len(lengths))] if names is None else names
+        self.groups: tuple[tuple[Any, ...], ...] = tuple((pieces[i],) for i in kept)
+        self.names = tuple(names[i] for i in kept)
+        self.shape = (sum(self.lengths), int(n_cols))
+        self.dtype = np.dtype(np.float32 if np.dtype(dtype) == np.float32 else np.float64)
+        self.col_names = col_names
+        self.row_names = row_names
+        self.identity = identity
+        if 0 in self.shape:
+            msg = f"X has no rows or no columns (shape={self.shape}); pass at least one of each."
+            raise ValueError(msg)
+
+    @cached_property
+    def slots(self) -> list[Slot]:
+        """Where every block stands."""
+        ends = np.concatenate([[0], np.cumsum(self.lengths)]).tolist()
+        return [Slot(a, b, self.shape[1], name) for (a, b), name in zip(pairwise(ends), self.names, strict=True)]
+
+    def coarsened(self) -> Self:
+        """Return the same matrix with small neighbouring blocks put together, so that none is too small to be worth it.
+
+        How much a row holds is told by the first block, which is read for it.
+        """
+        if len(self.groups) < 2:
+            return self
+        first = self._first()
+        stored = first.nnz if scipy.sparse.issparse(first) else np.size(first)
+        most = min(MOST_ROWS, max(1, MOST_ENTRIES * self.lengths[0] // max(int(stored), 1)))
+        runs: list[list[int]] = []
+        rows = 0
+        for i, length in enumerate(self.lengths):
+            if not runs or rows + length > most:
+                runs.append([])
+                rows = 0
+            runs[-1].append(i)
+            rows += length
+        coarse = copy(self)
+        coarse.__dict__.pop("slots", None)
+        coarse.groups = tuple(tuple(piece for i in run for piece in self.groups[i]) for run in runs)
+        coarse.lengths = tuple(sum(self.lengths[i] for i in run) for run in runs)
+        coarse.names = tuple(
+            self.names[run[0]] if len(run) == 1 else f"{self.names[run[0]]} to {self.names[run[-1]]}" for run in runs
+        )
+        return coarse
+
+    def fold(
+        self,
+        task: Callable[[Any, LocalMatrix, int], Any],
+        state: Any = None,
+        *,
+        only: Iterable[int] | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """Ask every block, or only some, and merge the answers: one pass over the data."""
+        asked = list(range(len(self.groups)) if only is None else only)
+        done = 0
+
+        def leaf(i: int) -> Any:
+            nonlocal done
+            part = self._answer(task, state, i)
+            done += 1
+            if progress is not None:
+                progress(done, len(asked))
+            return part
+
+        return tree(asked, leaf, merged)
+
+    def rows(self, indices: Indices, progress: Progress | None = None) -> LocalMatrix:
+        """Return rows by their positions, in the order given; only the blocks that hold some are read."""
+        order = np.argsort(indices, kind="stable")
+        ends = np.cumsum(self.lengths)
+        holders = np.unique(np.searchsorted(ends, indices, side="right")).tolist()
+        found = self.fold(_taken, np.asarray(indices)[order], only=holders, progress=progress).values
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        return LocalMatrix(found[back])
+
+    def along(
+        self, task: Callable[[Any, LocalMatrix, int], tuple[Any, ...]], state: Any, columns: Sequence[Column]
+    ) -> tuple[Any, ...]:
+        """Return the arrays that the function makes of every block, those of all blocks below each other."""
+        parts = [typed(self._answer(task, state, i), columns) for i in range(len(self.groups))]
+        return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+
+    def _answer(self, task: Callable[[Any, LocalMatrix, int], Any], state: Any, i: int) -> Any:
+        return ask(task, state, list(self.groups[i]), self.slots[i])
+
+    def _first(self) -> Any:
+        return stack(read(list(self.groups[0]), self.slots[0]))
+
+
+def branches(asked: Sequence[int]) -> list[Sequence[int]]:
+    """Cut into at most `FAN` runs, each but the last with a power of `FAN` of blocks."""
+    step = 1
+    while step * FAN < len(asked):
+        step *= FAN
+    return [asked[at : at + step] for at in range(0, len(asked), step)]
+
+
+def tree(asked: Sequence[int], leaf: Callable[[int], Any], node: Callable[[list[Any]], Any]) -> Any:
+    """Combine leaves in groups of `FAN`, groups of groups, and so on: the same whatever a leaf stands for."""
+    if len(asked) == 1:
+        return leaf(asked[0])
+    return node([tree(branch, leaf, node) for branch in branches(asked)])
+
+
+def unreadable(slot: Slot, error: BaseException) -> BlockError:
+    """Return the error that says which block could not be read."""
+    what = " ".join(str(error).split()) or type(error).__name__
+    return BlockError(
+        f"X: {slot.name} (rows {slot.start} to {slot.stop - 1}) cannot be read ({what[:500]}); mend or replace it, "
+        "then fit again."
+    )
+
+
+def ask(task: Callable[[Any, LocalMatrix, int], Any], state: Any, pieces: list[Any], slot: Slot) -> Any:
+    """Read the pieces of a block, check them, and ask."""
+    return task(state, checked_block(read(pieces, slot), slot), slot.start)
+
+
+def read(pieces: list[Any], slot: Slot) -> list[Any]:
+    """Call the pieces that are functions; the others are here already."""
+    try:
+        return [piece() if callable(piece) else piece for piece in pieces]
+    except Exception as error:
+        raise unreadable(slot, error) from error
+
+
+def typed(arrays: Sequence[Any], columns: Sequence[Column]) -> tuple[Any, ...]:
+    """Return arrays in the types that they shall have."""
+    return tuple(array.astype(column.dtype) for array, column in zip(arrays, columns, strict=True))
+
+
+def checked_block(pieces: list[Any], slot: Slot) -> LocalMatrix:
+    """Return the rows of one block as a matrix.
+
+    Raises
+    ------
+    BlockError
+        If the block is no matrix of finite nonnegative numbers, or not of the size it should have.
+    """
+    where = f"{slot.name} (rows {slot.start} to {slot.stop - 1})"
+    try:
+        M = as_matrix(stack(pieces))
+    except ValueError as error:
+        msg = f"X: {where} is bad: {' '.join(str(error).split())}"
+        raise BlockError(msg) from error
+    if M.shape != (slot.stop - slot.start, slot.n_cols):
+        msg = (
+            f"X: {where} has shape {M.shape}, but {slot.stop - slot.start} rows and {slot.n_cols} columns were "
+            "expected; blocks must have the same columns, and must not change while they are read."
+        )
+        raise BlockError(msg)
+    values = M.values.tocsr() if M.is_sparse else M.values
+    if M.exponent:  # each block has its own, and none is needed: `Statistics` refuses what would need one
+        entries = values.data if M.is_sparse else values
+        np.ldexp(entries, M.exponent, out=entries)
+    return LocalMatrix(values)
+
+
+def stack(pieces: Sequence[Any]) -> Any:
+    """Put pieces below each other; sparse if any is."""
+    if len(pieces) == 1:
+        return pieces[0]
+    if any(scipy.sparse.issparse(piece) for piece in pieces):
+        return scipy.sparse.vstack([scipy.sparse.csr_array(piece) for piece in pieces], format="csr")
+    return np.concatenate([np.asarray(piece) for piece in pieces])
+
+
+def merged(parts: Sequence[Any]) -> Any:
+    """Merge answers in their order."""
+    return parts[0] if len(parts) == 1 else parts[0].merge(parts[1:])
+
+
+def _taken(indices: Indices, block: LocalMatrix, start: int) -> Rows:
+    """Return the rows of a block that are among some, which are in order."""
+    within = indices[np.searchsorted(indices, start) : np.searchsorted(indices, start + block.shape[0])] - start
+    return Rows(block.values[within])

@@ -1,0 +1,137 @@
+"""Anything that has rows enters, in memory or not; a matrix in blocks of rows leaves."""
+
+from collections.abc import Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from cosep.matrix.blocks import MOST_ENTRIES, MOST_ROWS, RowBlocks, RowNames
+from cosep.matrix.checks import as_matrix, is_from_dask
+from cosep.matrix.local import Indices
+
+
+def row_blocks(X: Any, *, layer: str | None = None) -> RowBlocks:
+    """Cut a matrix into blocks of rows, for `CoSeparableNMF` to fit with few passes and little memory.
+
+    Parameters
+    ----------
+    X : Dask array or data frame, list of blocks, AnnData, array-like or sparse
+        A Dask array must have chunks of whole rows, ndarrays or scipy.sparse matrices; small ones are put together. The
+        list may hold ndarrays, scipy.sparse matrices, ``dask.delayed`` objects of these, and functions without
+        arguments that return them. Of an AnnData, lazy or not, the names are kept.
+    layer : str, optional
+        Which layer of an AnnData; by default X.
+
+    Returns
+    -------
+    RowBlocks
+        With Dask whatever is not in memory is evaluated by its scheduler, on threads or a cluster.
+
+    See Also
+    --------
+    cosep.io.read_blocks : blocks of rows from a Zarr store or a folder of files.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import CoSeparableNMF, make_coseparable, row_blocks
+    >>> X, truth = make_coseparable(60, 40, 4, 4, random_state=0)
+    >>> model = CoSeparableNMF(4, 4).fit(row_blocks([X[:20], X[20:]]))
+    >>> set(model.row_indices_) == set(truth.row_indices)
+    True
+    """
+    if hasattr(X, "obs_names") and hasattr(X, "var_names"):
+        return _of_cells(X, layer)
+    if layer is not None:
+        msg = f"layer={layer!r} says nothing of {type(X).__name__}, only of an AnnData; leave it out."
+        raise ValueError(msg)
+    if isinstance(X, RowBlocks):
+        return X
+    if is_from_dask(X):
+        return _of_dask(X)
+    if isinstance(X, (list, tuple)) and len(X) and all(_is_block(one) for one in X):
+        return _of_list(X)
+    return _of_memory(X)
+
+
+def _of_dask(X: Any, col_names: NDArray[Any] | None = None, row_names: RowNames | None = None) -> RowBlocks:
+    """Return the blocks of a Dask array or data frame."""
+    room = import_module("cosep.matrix.dask")
+    blocks: RowBlocks = room.from_frame(X) if hasattr(X, "columns") else room.from_array(X, col_names, row_names)
+    return blocks.coarsened()
+
+
+def _of_cells(cells: Any, layer: str | None) -> RowBlocks:
+    """Return the blocks of an AnnData, with the names of cells and genes."""
+    if layer is not None and layer not in cells.layers:
+        known = ", ".join(map(repr, cells.layers)) or "it has none"
+        msg = f"layer={layer!r} must be one of the layers of X: {known}."
+        raise ValueError(msg)
+    X = cells.X if layer is None else cells.layers[layer]
+    if X is None:
+        msg = "X has no matrix of its own; name one of its layers as layer."
+        raise ValueError(msg)
+    genes, names = np.asarray(cells.var_names, dtype=object), np.asarray(cells.obs_names, dtype=object)
+    row_names = partial(_named, names)
+    return _of_dask(X, genes, row_names) if is_from_dask(X) else _of_memory(X, genes, row_names)
+
+
+def _named(names: NDArray[Any], indices: Indices) -> NDArray[np.str_]:
+    return names[indices].astype(np.str_)
+
+
+def _is_block(one: Any) -> bool:
+    return is_from_dask(one) or scipy.sparse.issparse(one) or callable(one) or getattr(one, "ndim", 0) == 2
+
+
+def _of_list(blocks: Sequence[Any]) -> RowBlocks:
+    """Return the blocks of a list; if some are delayed, all are handed to Dask."""
+    if any(is_from_dask(block) for block in blocks):
+        delayed: RowBlocks = import_module("cosep.matrix.dask").from_pieces(blocks)
+        return delayed.coarsened()
+    shapes = [np.shape(block() if callable(block) else block) for block in blocks]
+    if len({shape[1:] for shape in shapes}) > 1 or len(shapes[0]) != 2:
+        msg = f"X: its blocks must be matrices with the same columns, got shapes {sorted(set(shapes))[:5]}."
+        raise ValueError(msg)
+    dtype = np.result_type(*(getattr(block, "dtype", np.float64) for block in blocks))
+    names = getattr(blocks[0], "columns", None)
+    pieces = [block if callable(block) else partial(_itself, block) for block in blocks]
+    return RowBlocks(
+        pieces,
+        [shape[0] for shape in shapes],
+        shapes[0][1],
+        dtype=dtype,
+        col_names=None if names is None else np.asarray(names, dtype=object),
+    ).coarsened()
+
+
+def _itself(block: Any) -> Any:
+    return block
+
+
+def _of_memory(X: Any, col_names: NDArray[Any] | None = None, row_names: RowNames | None = None) -> RowBlocks:
+    """Cut what is in memory."""
+    names = getattr(X, "columns", None) if col_names is None else col_names
+    M = as_matrix(X)
+    values = M.values.tocsr() if M.is_sparse else M.values
+    m, n = M.shape
+    stored = values.nnz if M.is_sparse else m * n
+    size = min(MOST_ROWS, max(1, MOST_ENTRIES * m // max(stored, 1)))
+    starts = range(0, m, size)
+    return RowBlocks(
+        [partial(_cut, values, start, start + size, M.exponent) for start in starts],
+        [min(size, m - start) for start in starts],
+        n,
+        dtype=M.dtype,
+        col_names=None if names is None else np.asarray(names, dtype=object),
+        row_names=row_names,
+    )
+
+
+def _cut(values: Any, start: int, stop: int, exponent: int) -> Any:
+    block = values[start:stop]
+    return block * 2.0**exponent if exponent else block

@@ -1,0 +1,206 @@
+"""Dask arrays, data frames and delayed blocks enter; the same answers as of local blocks leave, found by Dask.
+
+The only file that knows Dask. Every pass is one graph: a task for each block, which reads it and answers, and tasks
+that merge answers. It runs on whatever scheduler is at hand: threads, or the workers of a ``distributed.Client``.
+Blocks are never kept, so that memory is that of a block for each thread, and what dies with a worker is found again.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from uuid import uuid4
+
+import dask
+import dask.array
+import numpy as np
+from dask.callbacks import Callback
+from dask.delayed import Delayed, delayed
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from cosep.matrix.blocks import (
+    BlockError,
+    Column,
+    Progress,
+    RowBlocks,
+    RowNames,
+    Slot,
+    ask,
+    branches,
+    merged,
+    read,
+    stack,
+    tree,
+    typed,
+    unreadable,
+)
+from cosep.matrix.local import LocalMatrix
+
+# The name of the tasks that answer for one block.
+LEAF = "cosep-block"
+# What a task may need of the results so far is sent once to each worker; above the size that Dask warns about.
+LARGEST_STATE = "10GB"
+
+
+class DaskBlocks(RowBlocks):
+    """A matrix in blocks of rows, evaluated by Dask; pieces are delayed objects, or functions as for `RowBlocks`."""
+
+    def fold(
+        self,
+        task: Callable[[Any, LocalMatrix, int], Any],
+        state: Any = None,
+        *,
+        only: Iterable[int] | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """Ask every block, or only some, and merge the answers: one pass over the data."""
+        asked = list(range(len(self.groups)) if only is None else only)
+        shared, leaf = _shared(state), delayed(ask, pure=False)
+        node = delayed(merged, pure=False)
+
+        def answer(i: int) -> Delayed:
+            return leaf(task, shared, list(self.groups[i]), self.slots[i], dask_key_name=f"{LEAF}-{uuid4().hex}")
+
+        tops = [tree(branch, answer, node) for branch in branches(asked)]
+        try:
+            return merged(_computed(tops, len(asked), progress))
+        except BlockError:
+            raise
+        except Exception as error:
+            self._name_unreadable(asked, error)
+            raise
+
+    def along(
+        self, task: Callable[[Any, LocalMatrix, int], tuple[Any, ...]], state: Any, columns: Sequence[Column]
+    ) -> tuple[Any, ...]:
+        """Return Dask arrays of what the function makes of every block; nothing is read until they are computed."""
+        shared, leaf = _shared(state), delayed(_typed_answer, pure=False, nout=len(columns))
+        answers = [
+            leaf(task, shared, list(group), slot, list(columns))
+            for group, slot in zip(self.groups, self.slots, strict=True)
+        ]
+        return tuple(
+            dask.array.concatenate(
+                [
+                    dask.array.from_delayed(answer[k], _shape(length, column), column.dtype)
+                    for answer, length in zip(answers, self.lengths, strict=True)
+                ]
+            )
+            for k, column in enumerate(columns)
+        )
+
+    def _first(self) -> Any:
+        return stack(delayed(read, pure=False)(list(self.groups[0]), self.slots[0]).compute())
+
+    def _name_unreadable(self, asked: Sequence[int], cause: BaseException) -> None:
+        """Raise the error that names the first block that cannot be read, if there is one."""
+        for i in asked:
+            try:
+                delayed(_nothing, pure=False)(list(self.groups[i])).compute()
+            except Exception as error:  # noqa: BLE001 - whatever reading raises, the block is to be named
+                raise unreadable(self.slots[i], error) from cause
+
+
+def _typed_answer(
+    task: Callable[[Any, LocalMatrix, int], tuple[Any, ...]],
+    state: Any,
+    pieces: list[Any],
+    slot: Slot,
+    columns: Sequence[Column],
+) -> tuple[Any, ...]:
+    return typed(ask(task, state, pieces, Slot(*slot)), columns)
+
+
+def _nothing(pieces: list[Any]) -> None:
+    """Take what was read, and return nothing."""
+
+
+def _shape(length: int, column: Column) -> tuple[int, ...]:
+    return (length,) if column.width is None else (length, column.width)
+
+
+def _shared(state: Any) -> Delayed:
+    """Return something that all tasks of a pass need as one node of the graph, not as a copy in each."""
+    return delayed(state, name=f"cosep-state-{uuid4().hex}", traverse=False)
+
+
+def _client() -> Any:
+    """Return the client of the cluster that Dask would compute on, None if it would on threads."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        return distributed.get_client()
+    except ValueError:
+        return None
+
+
+def _computed(tops: list[Delayed], count: int, progress: Progress | None) -> list[Any]:
+    """Compute the branches of a tree: on a cluster progress is told by branch, elsewhere by block."""
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGEST_STATE}):
+        client = _client()
+        if client is None:
+            with _told(count, progress), threadpool_limits(1):
+                return list(dask.compute(*tops))
+        futures = client.compute(tops)
+        try:
+            for done, _ in enumerate(sys.modules["distributed"].as_completed(futures), 1):
+                if progress is not None:
+                    progress(count * done // len(futures), count)
+            return list(client.gather(futures))
+        finally:
+            client.cancel(futures)
+
+
+def _told(count: int, progress: Progress | None) -> Callback:
+    """Return what tells how many of the tasks that answer for a block are done."""
+    done = 0
+
+    def posttask(key: Any, *_: Any) -> None:
+        nonlocal done
+        if progress is not None and str(key).startswith(LEAF):
+            done += 1
+            progress(done, count)
+
+    return Callback(posttask=posttask)
+
+
+def from_array(X: Any, col_names: NDArray[Any] | None = None, row_names: RowNames | None = None) -> DaskBlocks:
+    """Return the blocks of a Dask array, whose chunks are ndarrays or scipy.sparse matrices."""
+    if X.ndim != 2:
+        msg = f"X must have two dimensions, got a Dask array of {X.ndim}; reshape it."
+        raise ValueError(msg)
+    if len(X.chunks[1]) > 1:
+        msg = (
+            f"X is a Dask array cut into {len(X.chunks[1])} chunks of columns, but a block must hold whole rows; "
+            "use X.rechunk({1: -1}), with fewer rows a chunk if that needs too much memory."
+        )
+        raise ValueError(msg)
+    pieces = list(X.to_delayed().ravel())
+    lengths, n_cols = list(X.chunks[0]), X.shape[1]
+    if np.isnan([*lengths, n_cols]).any():
+        lengths, n_cols = _measured(pieces)
+    return DaskBlocks(pieces, lengths, n_cols, dtype=X.dtype, col_names=col_names, row_names=row_names)
+
+
+def from_frame(X: Any) -> DaskBlocks:
+    """Return the blocks of a Dask data frame, one for each partition; its columns have names, its rows have not."""
+    pieces = X.to_delayed()
+    lengths, n_cols = _measured(pieces)
+    return DaskBlocks(pieces, lengths, n_cols, col_names=np.asarray(X.columns, dtype=object))
+
+
+def from_pieces(pieces: Sequence[Any], dtype: Any = np.float64) -> DaskBlocks:
+    """Return the blocks that delayed objects stand for."""
+    pieces = [piece if isinstance(piece, Delayed) else delayed(piece, traverse=False) for piece in pieces]
+    return DaskBlocks(pieces, *_measured(pieces), dtype=dtype)
+
+
+def _measured(pieces: Sequence[Delayed]) -> tuple[list[int], int]:
+    """Return the numbers of rows and the number of columns of pieces, which are all read for it."""
+    shapes = dask.compute(*[delayed(np.shape, pure=False)(piece) for piece in pieces])
+    widths = {shape[1] for shape in shapes if len(shape) == 2}
+    if len(widths) != 1 or any(len(shape) != 2 for shape in shapes):
+        msg = f"X: its blocks must be matrices with the same columns, got shapes {sorted(set(shapes))[:5]}."
+        raise ValueError(msg)
+    return [shape[0] for shape in shapes], widths.pop()
