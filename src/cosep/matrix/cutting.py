@@ -134,4 +134,8 @@ def _of_memory(X: Any, col_names: NDArray[Any] | None = None, row_names: RowName
 
 def _cut(values: Any, start: int, stop: int, exponent: int) -> Any:
     block = values[start:stop]
-    return block * 2.0**exponent if exponent else block
+    if not exponent:
+        return block
+    if scipy.sparse.issparse(block):
+        return type(block)((np.ldexp(block.data, exponent), block.indices, block.indptr), shape=block.shape)
+    return np.ldexp(block, exponent)
