@@ -1,8 +1,9 @@
-"""Matrices in blocks of rows for the tests: pieces that a worker can load, lengths that are even or not, and clusters."""
+"""Matrices in blocks of rows for the tests: pieces that a worker can load, lengths that are even or not."""
 
 import os
 import signal
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import dask
@@ -37,7 +38,7 @@ def piece(block):
 def cut(X, lengths, make=np.asarray):
     """Return the blocks of a matrix as functions."""
     ends = np.concatenate([[0], np.cumsum(lengths)])
-    return [partial(piece, make(X[a:b])) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [partial(piece, make(X[a:b])) for a, b in pairwise(ends)]
 
 
 def local(X, lengths, make=np.asarray, **facts):

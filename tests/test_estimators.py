@@ -36,6 +36,7 @@ from cosep import (
     spa,
 )
 from cosep.linking import LINKS
+from cosep.matrix.blocks import RowBlocks
 from cosep.scaling import scale
 from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS, EITHER_SELECTORS
 from cosep.select.cur import METHODS
@@ -54,6 +55,16 @@ CHECKED = [
     *[CUR(n_rows=2, n_cols=2, method=method, link=link) for method in METHODS for link in LINKS],
     CUR(n_rows=3, n_cols=2),
     GeneralizedSeparableNMF(n_components=2, preselect=5),
+]
+
+IN_MEMORY = [
+    SeparableNMF(2),
+    GeneralizedSeparableNMF(2),
+    HALSNMF(2),
+    MinVolNMF(2),
+    BiorthogonalNMF(2),
+    TriSymmetricNMF(2),
+    CUR(2, 2),
 ]
 
 
@@ -905,3 +916,29 @@ def test_the_record_of_a_fit_holds_what_the_attributes_do(tmp_path):
     np.testing.assert_array_equal(record.col_labels, model.column_labels_)
     np.testing.assert_array_equal(record.selection.col_indices, model.col_indices_)
     assert list(record.col_names[record.selection.col_indices]) == list(model.selected_features_)
+
+
+@pytest.mark.parametrize("estimator", IN_MEMORY, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("in_blocks", ["dask", "blocks"])
+def test_models_that_need_all_of_x_refuse_blocks_unread(estimator, in_blocks):
+    dask = pytest.importorskip("dask")
+    X, read = make_coseparable(30, 20, 3, 3, random_state=0)[0], []
+
+    def block():
+        read.append(1)
+        return X
+
+    if in_blocks == "dask":
+        import_module("dask.array")
+        lazy = dask.array.concatenate([dask.array.from_delayed(dask.delayed(block)(), X.shape, X.dtype)] * 2)
+    else:
+        lazy = RowBlocks([block], [30], 20)
+    model = clone(estimator)
+    with pytest.raises(ValueError, match=rf"{type(model).__name__} takes X in memory only"):
+        model.fit(lazy)
+    model.fit(X)
+    for name in ("transform", "inverse_transform", "score"):
+        if hasattr(model, name):
+            with pytest.raises(ValueError, match="takes X in memory only"):
+                getattr(model, name)(lazy)
+    assert read == []

@@ -33,3 +33,35 @@ def test_every_public_function_has_an_example():
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         cosep.nonsense  # noqa: B018 - the access is the test
+
+
+FIT = """
+import sys
+{before}
+import numpy as np
+from cosep import CoSeparableNMF, make_coseparable, row_blocks
+X, truth = make_coseparable(60, 40, 4, 4, random_state=0)
+whole = CoSeparableNMF(4, 4).fit(X)
+model = CoSeparableNMF(4, 4).fit(row_blocks([X[:20], X[20:]]))
+print(set(whole.row_indices_) == set(model.row_indices_) == set(truth.row_indices))
+print([name for name in ("dask", "distributed", "zarr") if sys.modules.get(name)])
+"""
+
+
+@pytest.mark.parametrize("before", ["", "sys.modules['dask'] = sys.modules['distributed'] = None"])
+def test_data_in_memory_needs_no_dask(before):
+    assert run(FIT.format(before=before)).split("\n") == ["True", "[]"]
+
+
+def test_a_pass_leaves_the_settings_of_dask_as_they_were():
+    code = """
+import sys, dask, numpy as np
+from functools import partial
+from cosep import CoSeparableNMF
+from cosep.matrix.dask import DaskBlocks
+X = np.random.default_rng(0).uniform(size=(20, 5))
+CoSeparableNMF(2, 2).fit(DaskBlocks([partial(np.copy, X)] * 2, [20, 20], 5))
+from distributed import Client
+print(dask.config.get("distributed.comm.timeouts.connect") is not None)
+"""
+    assert run(code) == "True"

@@ -4,10 +4,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from in_blocks import DATA, FORMATS, failing, lengths_of, local, piece
 
 from cosep.matrix import blocks as module
 from cosep.matrix.blocks import FAN, BlockError, Column, RowBlocks, tree
+from in_blocks import DATA, FORMATS, failing, lengths_of, local, piece
 
 X = DATA["counts"]
 
@@ -143,7 +143,7 @@ def _broken(block):
 
 @pytest.mark.parametrize("what", BAD)
 @pytest.mark.parametrize("together", [False, True])
-def test_a_bad_block_is_named(what, together, monkeypatch):
+def test_a_bad_block_is_named(what, together):
     bad, message = BAD[what]
     blocks = with_bad(bad)
     if together:

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from in_blocks import DATA, array, failing, lengths_of, noted, piece, reads
 
 from cosep import row_blocks
 from cosep.matrix import cutting
 from cosep.matrix.blocks import BlockError
 from cosep.matrix.cutting import own_blocks
 from cosep.matrix.dask import DaskBlocks
+from in_blocks import DATA, array, failing, lengths_of, noted, piece, reads
 
 X = DATA["counts"]
 NAMES = [f"word {j}" for j in range(X.shape[1])]
@@ -148,7 +148,7 @@ def test_a_damaged_chunk_of_a_store_is_named(tmp_path):
     (chunk,) = [one for one in path.rglob("1/0") if one.is_file()]
     chunk.write_bytes(chunk.read_bytes()[:40])
     blocks = row_blocks(da.from_zarr(str(path)))
-    with pytest.raises(BlockError, match="block 1 .*cannot be read"):
+    with pytest.raises(BlockError, match=r"block 1 .*cannot be read"):
         values(blocks)
 
 
@@ -170,7 +170,7 @@ def test_cells_keep_the_names_of_both_sides(make):
 
 def test_a_layer_is_taken_by_name_and_only_from_cells():
     np.testing.assert_array_equal(values(row_blocks(Cells(None, {"counts": X}), layer="counts")), X)
-    with pytest.raises(ValueError, match="layer='raw' must be one of .*'counts'"):
+    with pytest.raises(ValueError, match=r"layer='raw' must be one of .*'counts'"):
         row_blocks(Cells(X, {"counts": X}), layer="raw")
     with pytest.raises(ValueError, match="name one of its layers"):
         row_blocks(Cells(None))

@@ -39,7 +39,7 @@ from cosep.matrix.blocks import (
 )
 from cosep.matrix.local import LocalMatrix
 
-# The name of the tasks that answer for one block.
+# The name of the tasks that answer for one block; its number stands last.
 LEAF = "cosep-block"
 # What a task may need of the results so far is sent once to each worker; above the size that Dask warns about.
 LARGEST_STATE = "10GB"
@@ -63,7 +63,7 @@ class DaskBlocks(RowBlocks):
         node = delayed(merged, pure=False)
 
         def answer(i: int) -> Delayed:
-            return leaf(task, shared, list(self.groups[i]), self.slots[i], dask_key_name=f"{LEAF}-{uuid4().hex}")
+            return leaf(task, shared, list(self.groups[i]), self.slots[i], dask_key_name=f"{LEAF}-{uuid4().hex}-{i}")
 
         tops = [tree(branch, answer, node) for branch in branches(asked)]
         try:
@@ -71,6 +71,14 @@ class DaskBlocks(RowBlocks):
         except BlockError:
             raise
         except Exception as error:
+            fatal = str(getattr(error, "task", ""))
+            if fatal.startswith(LEAF):
+                slot = self.slots[int(fatal.rpartition("-")[2])]
+                msg = (
+                    f"X: {slot.where()} ended every worker that was given it; it may "
+                    "need more memory than a worker has: use smaller blocks, or larger workers."
+                )
+                raise BlockError(msg) from error
             if tell is None or not tell.failed:
                 _name_unreadable([(list(self.groups[i]), self.slots[i]) for i in asked], error)
             raise
