@@ -1,0 +1,125 @@
+"""Matrices beyond memory: time, memory and passes of `CoSeparableNMF` on a Zarr store of blocks, as its rows grow.
+
+Planted sparse matrices (`benchmarks/planted.py`) of 10^5, 10^6 and 10^7 rows x 2000 columns, one percent of the entries
+nonzero, 20 planted rows and columns, noise of one percent. They are drawn block by block into a Zarr store, and fitted
+from there by Dask on one thread; each in a process of its own, whose peak of the resident set is that beyond the loaded
+process. At 10^6 rows beside scikit-learn's `MiniBatchNMF.partial_fit` over the same blocks, once, and beside
+`CoSeparableNMF` in memory, reading included: the default, and SPA+ (`method="spa"`). Explained is
+1 - ||X - WH|| / ||X||, for MiniBatchNMF on the first block. Neither of the two that work in blocks computes the long
+factor, which takes one more pass.
+"""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import log
+from pathlib import Path
+from typing import Any
+
+import dask
+import numpy as np
+import scipy.sparse
+from sklearn.decomposition import MiniBatchNMF
+
+from benchmarks.harness import Bar, Row, isolated, say, with_memory
+from benchmarks.planted import Recipe, blocks, recipe
+from cosep import CoSeparableNMF, Factorization, row_blocks
+from cosep.io import read_blocks, write_blocks
+from cosep.matrix.blocks import RowBlocks
+
+SIZES = (100_000, 1_000_000, 10_000_000)
+COMPARED = 1_000_000
+COLUMNS, KINDS = 2000, 20
+
+
+def measure(*, tiny: bool = False) -> Iterator[Row]:
+    """Yield one row for each size, and one for each peer."""
+    sizes, compared = ((3000, 6000), 3000) if tiny else (SIZES, COMPARED)
+    for m in sizes:
+        of = recipe(m, *((60, 4) if tiny else (COLUMNS, KINDS)))
+        with tempfile.TemporaryDirectory() as folder:
+            store = str(Path(folder) / "planted.zarr")
+            say(f"  {m} rows")
+            write_blocks(store, blocks(of))
+            for name in METHODS if m == compared else ("cosep, in blocks",):
+                say(f"    {name}")
+                yield {"rows": m, "method": name, **isolated(measured)(name, store, of)}
+
+
+def measured(name: str, store: str, of: Recipe) -> Row:
+    """Fit one model to a store, and return what that took and found."""
+    fit, r = METHODS[name], len(of.rows)
+    fit(row_blocks(list(blocks(of, 10 * r))[:4]), r)
+    data = read_blocks(store)
+    size = sum(file.stat().st_size for file in Path(store).rglob("*") if file.is_file())
+    start = time.perf_counter()
+    with dask.config.set(scheduler="threads", num_workers=1):
+        timed, extra = with_memory(lambda: fit(data, r))
+    row = {"data_mb": size / 1e6, "s": timed.seconds, "wall_clock_s": time.perf_counter() - start}
+    return {**row, "memory_mb": extra / 1e6, **found(timed.answer, data, of)}
+
+
+def found(model: Any, data: RowBlocks, of: Recipe) -> Row:
+    """Return how many passes a model took, what of the planted it found, and how much it explains."""
+    if isinstance(model, MiniBatchNMF):
+        X = next(pieces(data))
+        parts = Factorization(model.transform(X), None, model.components_)
+        return {"passes": 1, "explained_pct": 100 * (1.0 - parts.relative_error(X))}
+    objective = model.factorization_.meta["objective"][-1]
+    return {
+        "passes": getattr(model, "n_passes_", None),
+        "planted_rows_found": len(np.intersect1d(model.row_indices_, of.rows)),
+        "planted_columns_found": len(np.intersect1d(model.col_indices_, of.cols)),
+        "explained_pct": 100 * (1.0 - float(np.sqrt(2.0 * objective))),
+    }
+
+
+def pieces(data: RowBlocks) -> Iterator[Any]:
+    """Yield the blocks themselves."""
+    for group in data.groups:
+        yield scipy.sparse.vstack([piece() for piece in group], format="csr")
+
+
+def in_blocks(data: RowBlocks, r: int) -> Any:
+    """Fit without ever holding more than blocks; the factor of the rows stays lazy."""
+    return CoSeparableNMF(n_rows=r, n_cols=r).fit(data)
+
+
+def in_batches(data: RowBlocks, r: int) -> Any:
+    """Fit an NMF block by block, to each once."""
+    model = MiniBatchNMF(n_components=r, random_state=0)
+    for piece in pieces(data):
+        model.partial_fit(piece)
+    return model
+
+
+def in_memory(data: RowBlocks, r: int, method: str) -> Any:
+    """Load everything, and fit."""
+    return CoSeparableNMF(n_rows=r, n_cols=r, method=method).fit(scipy.sparse.vstack(list(pieces(data)), format="csr"))
+
+
+METHODS: dict[str, Callable[[RowBlocks, int], Any]] = {
+    "cosep, in blocks": in_blocks,
+    "cosep, in memory": partial(in_memory, method="faithful"),
+    "SPA+, in memory": partial(in_memory, method="spa"),
+    "scikit-learn MiniBatchNMF, in blocks": in_batches,
+}
+
+
+def bars(rows: list[Row]) -> list[Bar]:
+    """Hold growth, passes and what was found against what was promised."""
+    ours = sorted((row for row in rows if row["method"] == "cosep, in blocks"), key=lambda row: row["rows"])
+    peer = next((row for row in rows if row["method"].startswith("scikit-learn")), None)
+    if not ours or peer is None:
+        return []
+    first, last = ours[0], ours[-1]
+    beside = next(row for row in ours if row["rows"] == peer["rows"])
+    growth = log(last["s"] / first["s"]) / log(last["rows"] / first["rows"])
+    missed = sum(2 * KINDS - row["planted_rows_found"] - row["planted_columns_found"] for row in ours)
+    return [
+        Bar("time of a fit in blocks ~ rows^x, x", growth, 1.1),
+        Bar("planted rows and columns not found, over all sizes", float(missed), 0.0),
+        Bar("passes at most rows minus passes at fewest", float(last["passes"] - first["passes"]), 0.0),
+        Bar("time of a fit in blocks / MiniBatchNMF, one epoch over the same blocks", beside["s"] / peer["s"], 1.0),
+    ]
