@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cosep.factorization import Factorization, Selection
+from cosep.factorization import Factorization, Selection, squared_row_errors
 from cosep.matrix.blocks import Column, RowBlocks
 from cosep.matrix.checks import as_matrix, check_positive, is_from_dask
-from cosep.matrix.cutting import row_blocks
+from cosep.matrix.cutting import own_blocks, row_blocks
 from cosep.matrix.local import Array, LocalMatrix
 from cosep.mixing import coefficients
 from cosep.select.pool import Pool
@@ -25,6 +25,8 @@ class Model(BaseEstimator, metaclass=ABCMeta):
     selected_features_: NDArray[Any]
     # Whether X may have negative entries.
     _signed = False
+    # Whether X may be in blocks of rows, of Dask or not.
+    _blockwise = False
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
         """Choose what the model chooses, and fit its factors.
@@ -38,8 +40,8 @@ class Model(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        if is_blockwise(X):
-            self._fit_blocks(self._blocks(X, reset=True))
+        if self._is_in_blocks(X):
+            self._fit_blocks(X)
         else:
             self._fit(self._matrix(X, reset=True))
         return self
@@ -48,14 +50,24 @@ class Model(BaseEstimator, metaclass=ABCMeta):
     def _fit(self, M: LocalMatrix) -> None:
         """Fit a checked matrix and set the attributes."""
 
-    def _fit_blocks(self, blocks: RowBlocks) -> None:  # noqa: ARG002 - for those that can
-        """Fit a matrix in blocks of rows."""
-        msg = f"{type(self).__name__} takes X in memory only, no Dask collection and no blocks; CoSeparableNMF does."
-        raise ValueError(msg)
+    def _fit_blocks(self, X: Any) -> None:
+        """Fit a matrix in blocks of rows, or one of Dask, where the model can."""
+        raise NotImplementedError
 
-    def _blocks(self, X: Any, *, reset: bool) -> RowBlocks:
-        """Cut X into blocks and keep, or compare, the number and names of its features."""
-        blocks = row_blocks(X)
+    def _is_in_blocks(self, X: Any) -> bool:
+        """Tell whether X is one of Dask, or in blocks of rows; refuse it if the model can do nothing with it."""
+        if not is_blockwise(X):
+            return False
+        if not self._blockwise:
+            msg = (
+                f"{type(self).__name__} takes X in memory only, no Dask collection and no blocks, as CoSeparableNMF "
+                "does; call X.compute() first, if it fits in memory."
+            )
+            raise ValueError(msg)
+        return True
+
+    def _blocks(self, blocks: RowBlocks, *, reset: bool) -> RowBlocks:
+        """Keep, or compare, the number and names of the features of a matrix in blocks."""
         names = blocks.col_names
         if names is None or not all(isinstance(name, str) for name in names):
             validate_data(self, blocks, reset=reset, skip_check_array=True)
@@ -128,9 +140,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             A lazy Dask array where X is evaluated by Dask.
         """
         check_is_fitted(self)
-        if not is_blockwise(X):
+        if not self._is_in_blocks(X):
             return self._mixtures(self._matrix(X, reset=False))
-        blocks = self._blocks(X, reset=False)
+        blocks = self._blocks(own_blocks(X), reset=False)
         mixtures: NDArray[Any]
         (mixtures,) = blocks.along(mixed, self._unit_components(), [Column(len(self.components_), blocks.dtype)])
         return mixtures
@@ -140,13 +152,15 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
         Parameters
         ----------
-        X : array-like of shape (m_new, n_components)
+        X : array-like of shape (m_new, n_components), or a Dask array of such rows
 
         Returns
         -------
         ndarray of shape (m_new, n_features)
+            A lazy Dask array where X is one.
         """
         check_is_fitted(self)
+        self._is_in_blocks(X)
         return product(X, self.components_, "components", signed=self._signed)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002 - scikit-learn passes y
@@ -162,8 +176,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         float
         """
         check_is_fitted(self)
-        if is_blockwise(X):
-            found: Misfit = self._blocks(X, reset=False).fold(misfit, self._unit_components())
+        if self._is_in_blocks(X):
+            found: Misfit = self._blocks(row_blocks(X), reset=False).fold(misfit, self._unit_components())
             return 1.0 - (float(np.sqrt(found.error / found.total)) if found.total > 0 else 0.0)
         M = self._matrix(X, reset=False)
         return 1.0 - Factorization(self._mixtures(M), None, self.components_).relative_error(M)
@@ -202,8 +216,8 @@ class Misfit(NamedTuple):
 def misfit(components: tuple[Array, int], block: LocalMatrix, _start: int) -> Misfit:
     """Measure how well the rows of one block are explained by components."""
     H = components[0]
-    total = block.squared_norm()
-    return Misfit(Factorization(coefficients(block, H), None, H).relative_error(block) ** 2 * total, total)
+    errors = squared_row_errors(block, coefficients(block, H), H, block.dot(H.T))
+    return Misfit(float(errors.sum()), block.squared_norm())
 
 
 def mixed(components: tuple[Array, int], block: LocalMatrix, _start: int) -> tuple[Array, ...]:
@@ -277,9 +291,17 @@ def biclusters(factors: Factorization) -> tuple[NDArray[np.bool_], NDArray[np.bo
 
 
 def product(X: Any, right: NDArray[Any], what: str, *, signed: bool = False) -> NDArray[Any]:
-    """Return ``X @ right`` for a checked X whose columns are what ``right`` expects."""
-    M = as_matrix(X, signed=signed)
+    """Return ``X @ right`` for a checked X whose columns are what ``right`` expects; lazy where X is one of Dask."""
+    M = own_blocks(X) if is_blockwise(X) else as_matrix(X, signed=signed)
     if M.shape[1] != len(right):
         msg = f"X has {M.shape[1]} columns, but the model has {len(right)} {what}; pass exactly those."
         raise ValueError(msg)
+    if isinstance(M, RowBlocks):
+        rows: NDArray[Any]
+        (rows,) = M.along(_times, right.astype(np.float64), [Column(right.shape[1], M.dtype)])
+        return rows
     return np.ldexp(M.dot(right.astype(np.float64)), M.exponent).astype(M.dtype)
+
+
+def _times(right: Array, block: LocalMatrix, _start: int) -> tuple[Array, ...]:
+    return (block.dot(right),)

@@ -15,7 +15,6 @@ from cosep.clusters import co_cluster
 from cosep.estimators.base import Factorizer, by_position, check_preselect_pair, frobenius_error, product
 from cosep.factorization import Callback, Factorization, Selection, SelectionWarning
 from cosep.large.fit import POWERS, Plan, along_rows, fit_blocks, on_sample
-from cosep.matrix.blocks import RowBlocks
 from cosep.matrix.checks import (
     check_callback,
     check_choice,
@@ -25,6 +24,7 @@ from cosep.matrix.checks import (
     check_random,
     check_seed,
 )
+from cosep.matrix.cutting import row_blocks
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import Budget, mix
 from cosep.scaling import SCALINGS, scale
@@ -125,6 +125,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     ((4, 4), 1.0)
     """
 
+    _blockwise = True
+
     def __init__(  # noqa: PLR0913 - the parameters of a model
         self,
         n_rows: int = 10,
@@ -162,7 +164,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
                 "cosep.row_blocks(X)."
             )
             raise ValueError(msg)
-        method, options = self._selector(M.shape, SCALINGS)
+        check_random(self.random_state)
+        method, options = self._selector(M.shape, SCALINGS, self.random_state)
         names = getattr(self, "feature_names_in_", None)
         scaled = M if self.scaling is None else scale(M, self.scaling)[0]
         select = preselected(method, *check_preselect_pair(self.preselect, self.n_rows, self.n_cols))
@@ -178,9 +181,17 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self.reconstruction_err_ = frobenius_error(M, factors)
         self._warn_if_unfaithful(factors.relative_error(M))
 
-    def _fit_blocks(self, blocks: RowBlocks) -> None:
+    def _fit_blocks(self, X: Any) -> None:
         """Select rows and columns of a matrix in blocks, and fit the factors in few passes over them."""
-        method, options = self._selector(blocks.shape, POWERS)
+        if self.scaling == "sinkhorn":
+            msg = (
+                "scaling='sinkhorn' needs a pass over X for every round, too many for blocks of rows; use 'degree', or "
+                "pass X in memory."
+            )
+            raise ValueError(msg)
+        blocks = self._blocks(row_blocks(X), reset=True)
+        seed = check_seed(self.random_state)
+        method, options = self._selector(blocks.shape, POWERS, seed)
         options.pop("row_pool", None)
         sampled, n_candidates = check_preselect_pair(self.preselect, self.n_rows, self.n_cols)
         plan = Plan(
@@ -191,7 +202,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
             options,
             by_position(self.row_pool, None, "row_pool"),
             sampled,
-            check_seed(self.random_state),
+            seed,
             self.scaling,
             Budget("mix", check_positive(self.max_iter), check_number(self.tol, "tol", 0.0), self.callback),
             self._labelling,
@@ -211,7 +222,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self._warn_if_unfaithful(fit.relative_error)
 
     def _selector(
-        self, shape: tuple[int, int], scalings: Collection[str | None]
+        self, shape: tuple[int, int], scalings: Collection[str | None], random_state: Any
     ) -> tuple[Callable[..., Selection], dict[str, Any]]:
         """Check the parameters; return the function that selects, and the options that it takes."""
         check_count(self.n_rows, "n_rows", shape[0], "n_samples")
@@ -219,14 +230,13 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         if self.scaling is not None:
             check_choice(self.scaling, "scaling", [name for name in scalings if name is not None])
         check_callback(self.callback)
-        check_random(self.random_state)
         method = method_named(self.method, BOTH_SELECTORS, "X", "n_rows", "n_cols")
         return method, options_for(
             method,
             row_pool=by_position(self.row_pool, None, "row_pool"),
             col_pool=by_position(self.col_pool, getattr(self, "feature_names_in_", None), "col_pool"),
             callback=self.callback,
-            random_state=self.random_state,
+            random_state=random_state,
         )
 
     @property

@@ -70,8 +70,7 @@ def directions(Z: LocalMatrix, chosen: Indices) -> tuple[Array, Array]:
     Extreme: the direction in which it goes beyond all the others; of a separable matrix the rows that go farthest
     there are the vertices.
     """
-    H = Z.take(rows=chosen)
-    H /= np.linalg.norm(H, axis=1, keepdims=True)
+    H = _unit(Z.take(rows=chosen).T).T
     U = coefficients(Z, H)
     left = Z.cross(U) - H.T @ (U.T @ U) + H.T * np.einsum("ij,ij->j", U, U)
     return _unit(np.maximum(left, 0.0)), _unit(np.asarray(np.linalg.pinv(H), dtype=np.float64))

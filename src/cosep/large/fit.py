@@ -30,7 +30,7 @@ from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import Budget, alternate, half_squared_error_of, mix, narrow, nonnegative_of
 from cosep.scaling import inverse
 from cosep.select.method import refuse_no_selection
-from cosep.select.pool import Pool
+from cosep.select.pool import Pool, check_is_pool
 from cosep.select.spa import warn_if_fewer
 
 # Rows of the sample, unless they hold more entries than this: 128 MB.
@@ -136,6 +136,7 @@ def fit_blocks(blocks: RowBlocks, plan: Plan, checkpoint: Any = None, callback: 
     if plan.sampled is None:
         room = MOST_ENTRIES * blocks.shape[0] // max(found.stored, 1)
         size = max(min(size, room), LEAST_TIMES * plan.n_rows)
+        found = found.with_fewer(size + 1)
     choice = choose(passes, plan, found, size)
     fit = fit_chosen(passes, plan, found, choice)
     passes.forget()
@@ -160,7 +161,7 @@ def choose(passes: Passes, plan: Plan, found: Statistics, size: int) -> Choice:
     include, allowed = _row_wishes(plan, passes.blocks.shape[0])
     certain = include
     if allowed is not None:
-        certain = np.union1d(include, allowed[np.argsort(uniforms(allowed, plan.seed), kind="stable")[:size]])
+        certain = np.union1d(include, allowed[np.argsort(uniforms(allowed, plan.seed + 1), kind="stable")[:size]])
     sample = sample_of(found, size, certain)
     known = Known(sample.indices, passes.rows("sample", sample.indices).values)
     col_scale = inverse(found.sums) ** POWERS[plan.scaling][1]
@@ -169,7 +170,7 @@ def choose(passes: Passes, plan: Plan, found: Statistics, size: int) -> Choice:
         Z = M.scaled(np.sqrt(sample.counts) * inverse(M.T.sums()) ** POWERS[plan.scaling][0], col_scale)
         pool = _pool_within(sample.indices, plan.row_pool, include, allowed)
         selection, told = _selected(passes, plan, Z, pool)
-        if search == SEARCHES or len(found.drawn) < min(size + 1, found.most):
+        if search == SEARCHES or len(found.drawn) < found.most:
             break
         where = Directions(*directions(Z, np.asarray(selection.row_indices)), col_scale, allowed)
         best: Candidates = passes.fold("candidates", Candidates, candidates, where)
@@ -186,6 +187,7 @@ def choose(passes: Passes, plan: Plan, found: Statistics, size: int) -> Choice:
 def _row_wishes(plan: Plan, m: int) -> tuple[Indices, Indices | None]:
     """Return the rows that must be chosen, and in ascending order all that may be, None if that is all."""
     pool = Pool() if plan.row_pool is None else plan.row_pool
+    check_is_pool(pool, "row_pool")
     include = np.zeros(0, dtype=np.intp)
     if np.size(pool.include):
         include = check_indices(pool.include, "row_pool.include", m, "n_samples")
@@ -217,19 +219,24 @@ def _selected(passes: Passes, plan: Plan, Z: LocalMatrix, pool: Pool | None) -> 
     options = dict(plan.options) if pool is None else {**plan.options, "row_pool": pool}
     n_rows = min(plan.n_rows, Z.shape[0])
 
-    def find() -> str:
+    def find() -> tuple[Selection, Told]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             chosen = plan.method(Z.values, n_rows, plan.n_cols, **options)
             chosen = refuse_no_selection(chosen, plan.method, ("row_indices", "col_indices"))
             if n_rows < plan.n_rows:
                 warn_if_fewer(chosen.row_indices, plan.n_rows, "rows")
+        return chosen, [(one.category.__name__, str(one.message)) for one in caught]
+
+    def written() -> str:
+        chosen, told = find()
         indices = [np.asarray(side).tolist() for side in (chosen.row_indices, chosen.col_indices)]
-        told = [(one.category.__name__, str(one.message)) for one in caught]
         return json.dumps([*indices, chosen.gap, chosen.n_iter, chosen.history, told], default=float)
 
-    made_from = (plan.name, n_rows, plan.n_cols, repr(options), Z.values)
-    text = find() if plan.name is None else passes.recall("selection", None, made_from, find)
+    if plan.name is None:
+        return find()
+    what = {name: option for name, option in options.items() if name != "callback"}
+    text = passes.recall("selection", None, (plan.name, n_rows, plan.n_cols, what, Z.values), written)
     rows, cols, gap, n_iter, history, told = json.loads(text)
     selection = Selection(np.array(rows, dtype=np.intp), np.array(cols, dtype=np.intp), gap, n_iter, as_tuples(history))
     return selection, told

@@ -1,13 +1,18 @@
 """Passes over blocks enter; their results leave, kept in a folder so that a run that was stopped can go on.
 
 Everything between two passes is a function of the results before, so that whoever has these has all. A result is found
-again by what it was made from: the shape and blocks of the data, and everything that was handed to the blocks.
+again by what it was made from: the shape and blocks of the data, what tells these from other data, and everything that
+was handed to the blocks.
 """
 
 import hashlib
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import astuple, is_dataclass
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse
@@ -18,7 +23,26 @@ from cosep.matrix.blocks import Progress, RowBlocks
 from cosep.matrix.local import Indices, LocalMatrix
 
 PARTS = {"data", "indices", "indptr", "shape"}
+# Under this name a file holds what its result was made from.
+KEY = "made_from"
 VERSION = "1"
+
+
+class Prints(NamedTuple):
+    """What tells some blocks from others of the same shape."""
+
+    digests: tuple[str, ...]
+
+    def merge(self, others: Sequence[Self]) -> "Prints":
+        """Add those of following blocks."""
+        return Prints(tuple(digest for part in (self, *others) for digest in part.digests))
+
+
+def prints(_state: None, block: LocalMatrix, _start: int) -> Prints:
+    """Return the print of one block."""
+    digest = hashlib.sha256()
+    _digest(digest, block.values)
+    return Prints((digest.hexdigest(),))
 
 
 class Passes:
@@ -28,22 +52,22 @@ class Passes:
     ----------
     blocks : RowBlocks
     folder : path, optional
-        Where to keep results until `forget`; made if it does not exist.
+        Where to keep results until `forget`; made if it does not exist. Blocks without an identity are told from others
+        by the first and the last of them, which are read for it.
     callback : callable, optional
         Called as ``callback(name of the pass, blocks done, blocks, nan)``.
     """
 
     def __init__(self, blocks: RowBlocks, folder: Any = None, callback: Callback | None = None) -> None:
         self.blocks = blocks
-        self.folder = None if folder is None else Path(folder)
+        self.folder = None if folder is None else _checked_folder(folder)
         self.callback = callback
         self.count = 0
         self.made: list[Path] = []
+        self.identity = blocks.identity
         if self.folder is not None:
-            if self.folder.exists() and not self.folder.is_dir():
-                msg = f"checkpoint={str(self.folder)!r} is a file; name a folder, new or not."
-                raise ValueError(msg)
-            self.folder.mkdir(parents=True, exist_ok=True)
+            ends = sorted({0, len(blocks.groups) - 1})
+            self.identity = self.identity or repr(blocks.fold(prints, only=ends))
 
     def fold(self, name: str, kind: Any, task: Callable[[Any, LocalMatrix, int], Any], state: Any) -> Any:
         """Ask all blocks, unless the answer, of this kind, is here already."""
@@ -62,17 +86,19 @@ class Passes:
         if self.folder is None:
             return find()
         digest = hashlib.sha256()
-        where = (VERSION, name, self.blocks.identity, self.blocks.shape, self.blocks.lengths, self.blocks.names)
+        where = (VERSION, name, self.identity, self.blocks.shape, self.blocks.lengths, self.blocks.names)
         _digest(digest, (*where, made_from))
-        path = self.folder / f"{name}-{digest.hexdigest()[:32]}.npz"
+        key = digest.hexdigest()
+        path = self.folder / f"{name}-{key[:32]}.npz"
         self.made.append(path)
-        if path.exists():
-            try:
-                return _restored(kind, read_arrays(path, array_headers(path)))
-            except Exception:  # noqa: BLE001 - a damaged file can make its readers raise anything, and is made anew
-                path.unlink()
+        try:
+            arrays = read_arrays(path, array_headers(path))
+            if arrays.pop(KEY).item() == key:
+                return _restored(kind, arrays)
+        except Exception:  # noqa: BLE001, S110 - a damaged file can make its readers raise anything, and is made anew
+            pass
         found = find()
-        write_arrays(path, dict(_flattened("", found)))
+        write_arrays(path, {KEY: np.array(key), **dict(_flattened("", found))})
         return found
 
     def forget(self) -> None:
@@ -81,12 +107,33 @@ class Passes:
             return
         for path in self.made:
             path.unlink(missing_ok=True)
-        if not any(self.folder.iterdir()):
+            for unfinished in self.folder.glob(f".{path.name}.*"):
+                unfinished.unlink(missing_ok=True)
+        with suppress(OSError):  # not empty, or in use by the system: the result matters more
             self.folder.rmdir()
 
     def _progress(self, name: str) -> Progress | None:
         callback = self.callback
         return None if callback is None else lambda done, count: callback(name, done, count, np.nan)
+
+
+def _checked_folder(name: Any) -> Path:
+    """Return the folder, made if it does not exist; refuse, before anything is computed, one that is no use."""
+    if not isinstance(name, (str, PathLike)) or not str(name):
+        msg = f"checkpoint={name!r} must be the path of a folder, or None."
+        raise ValueError(msg)
+    folder = Path(name)
+    if folder.exists() and not folder.is_dir():
+        msg = f"checkpoint={str(folder)!r} is a file; name a folder, new or not."
+        raise ValueError(msg)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        msg = f"checkpoint={str(folder)!r} cannot be written to ({error}); name another folder."
+        raise ValueError(msg) from error
+    return folder
 
 
 def _flattened(name: str, value: Any) -> list[tuple[str, Any]]:
@@ -130,6 +177,10 @@ def _digest(digest: Any, value: Any) -> None:
         digest.update(f"{type(value).__name__}{len(value)}".encode())
         for part in value:
             _digest(digest, part)
+    elif isinstance(value, dict):
+        _digest(digest, list(value.items()))
+    elif is_dataclass(value) and not isinstance(value, type):
+        _digest(digest, (type(value).__name__, astuple(value)))
     elif scipy.sparse.issparse(value):
         _digest(digest, (value.data, value.indices, value.indptr, value.shape))
     elif isinstance(value, np.ndarray):

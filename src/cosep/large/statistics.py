@@ -45,8 +45,8 @@ class Statistics(NamedTuple):
         )
         order = np.lexsort((drawn, -priorities))[: self.most]
         return Statistics(
-            np.sum([part.sums for part in parts], axis=0),
-            np.sum([part.squares for part in parts], axis=0),
+            _sum([part.sums for part in parts]),
+            _sum([part.squares for part in parts]),
             sum(part.stored for part in parts),
             max(part.largest for part in parts),
             self.most,
@@ -55,11 +55,24 @@ class Statistics(NamedTuple):
             sizes[order],
         )
 
+    def with_fewer(self, most: int) -> "Statistics":
+        """Return the same with no more drawn rows than this."""
+        return self._replace(
+            most=most, priorities=self.priorities[:most], drawn=self.drawn[:most], sizes=self.sizes[:most]
+        )
+
+
+def _sum(arrays: Sequence[Array]) -> Array:
+    """Add in order; what leaves the range of floats is told by the largest entry."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.sum(arrays, axis=0))
+
 
 def statistics(drawing: Drawing, block: LocalMatrix, start: int) -> Statistics:
     """Return the statistics of one block."""
     entries = block.values.data if block.is_sparse else block.values
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        sums = block.sums()
         sizes = block.T.squared_norms()
         priorities = sizes / uniforms(np.arange(start, start + len(sizes)), drawing.seed)
         squares = block.squared_norms()
@@ -68,7 +81,7 @@ def statistics(drawing: Drawing, block: LocalMatrix, start: int) -> Statistics:
         filled = filled[np.argpartition(-priorities[filled], drawing.most - 1)[: drawing.most]]
     order = filled[np.lexsort((filled, -priorities[filled]))]
     return Statistics(
-        block.sums(),
+        sums,
         squares,
         int(entries.size),
         float(entries.max(initial=0.0)),
@@ -111,7 +124,7 @@ def sample_of(found: Statistics, size: int, certain: Indices) -> Sample:
     others = ~np.isin(found.drawn, certain)
     priorities, drawn, sizes = found.priorities[others], found.drawn[others], found.sizes[others]
     # The rows that are certain take room from what was drawn, so that one more than can be kept may be left.
-    kept = min(size, found.most - 1 - int((~others).sum())) if len(found.drawn) == found.most else size
+    kept = min(size, max(found.most - 1 - int((~others).sum()), 0)) if len(found.drawn) == found.most else size
     next_one = priorities[kept] if len(priorities) > kept else 0.0
     indices = np.concatenate([certain, drawn[:kept]])
     counts = np.concatenate([np.ones(len(certain)), np.maximum(1.0, next_one / sizes[:kept])])

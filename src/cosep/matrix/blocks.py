@@ -41,7 +41,7 @@ class Part(Protocol):
 
 
 class Slot(NamedTuple):
-    """Where a block stands in the whole, and what it is called."""
+    """Where a block stands in the whole, and what it is called; of one whose size is not known, nothing but that."""
 
     start: int
     stop: int
@@ -210,10 +210,8 @@ def tree(asked: Sequence[int], leaf: Callable[[int], Any], node: Callable[[list[
 def unreadable(slot: Slot, error: BaseException) -> BlockError:
     """Return the error that says which block could not be read."""
     what = " ".join(str(error).split()) or type(error).__name__
-    return BlockError(
-        f"X: {slot.name} (rows {slot.start} to {slot.stop - 1}) cannot be read ({what[:500]}); mend or replace it, "
-        "then fit again."
-    )
+    where = f" (rows {slot.start} to {slot.stop - 1})" if slot.stop > slot.start else ""
+    return BlockError(f"X: {slot.name}{where} cannot be read ({what[:500]}); mend or replace it, then try again.")
 
 
 def ask(task: Callable[[Any, LocalMatrix, int], Any], state: Any, pieces: list[Any], slot: Slot) -> Any:
@@ -227,6 +225,23 @@ def read(pieces: list[Any], slot: Slot) -> list[Any]:
         return [piece() if callable(piece) else piece for piece in pieces]
     except Exception as error:
         raise unreadable(slot, error) from error
+
+
+def facts(block: Any, slot: Slot) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Return the shape and type of a block that may have to be read."""
+    (block,) = read([block], slot)
+    dtype = getattr(block, "dtype", None)
+    types = set(getattr(block, "dtypes", ())) if dtype is None else {dtype}
+    return np.shape(block), np.dtype(np.float32 if types == {np.dtype(np.float32)} else np.float64)
+
+
+def layout(found: Sequence[tuple[tuple[int, ...], np.dtype[Any]]]) -> tuple[list[int], int, np.dtype[Any]]:
+    """Return the numbers of rows of blocks, their number of columns and their type."""
+    shapes = [shape for shape, _ in found]
+    if any(len(shape) != 2 for shape in shapes) or len({shape[1] for shape in shapes}) != 1:
+        msg = f"X: its blocks must be matrices with the same columns, got shapes {sorted(set(shapes))[:5]}."
+        raise ValueError(msg)
+    return [shape[0] for shape in shapes], shapes[0][1], np.result_type(*(dtype for _, dtype in found))
 
 
 def typed(arrays: Sequence[Any], columns: Sequence[Column]) -> tuple[Any, ...]:

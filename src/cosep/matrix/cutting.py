@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from cosep.matrix.blocks import MOST_ENTRIES, MOST_ROWS, RowBlocks, RowNames
+from cosep.matrix.blocks import MOST_ENTRIES, MOST_ROWS, RowBlocks, RowNames, Slot, facts, layout
 from cosep.matrix.checks import as_matrix, is_from_dask
 from cosep.matrix.local import Indices
 
@@ -44,7 +44,7 @@ def row_blocks(X: Any, *, layer: str | None = None) -> RowBlocks:
     >>> set(model.row_indices_) == set(truth.row_indices)
     True
     """
-    if hasattr(X, "obs_names") and hasattr(X, "var_names"):
+    if not is_from_dask(X) and hasattr(X, "obs_names") and hasattr(X, "var_names"):
         return _of_cells(X, layer)
     if layer is not None:
         msg = f"layer={layer!r} says nothing of {type(X).__name__}, only of an AnnData; leave it out."
@@ -58,11 +58,29 @@ def row_blocks(X: Any, *, layer: str | None = None) -> RowBlocks:
     return _of_memory(X)
 
 
+def own_blocks(X: Any) -> RowBlocks:
+    """Return what is in blocks already, of Dask or not, in just these; of known sizes none is read."""
+    return X if isinstance(X, RowBlocks) else _chunks(X)
+
+
 def _of_dask(X: Any, col_names: NDArray[Any] | None = None, row_names: RowNames | None = None) -> RowBlocks:
-    """Return the blocks of a Dask array or data frame."""
+    """Return the blocks of a Dask array or data frame, none too small."""
+    return _chunks(X, col_names, row_names).coarsened()
+
+
+def _chunks(X: Any, col_names: NDArray[Any] | None = None, row_names: RowNames | None = None) -> RowBlocks:
     room = import_module("cosep.matrix.dask")
-    blocks: RowBlocks = room.from_frame(X) if hasattr(X, "columns") else room.from_array(X, col_names, row_names)
-    return blocks.coarsened()
+    blocks: RowBlocks
+    if type(X).__module__ == "dask.delayed":
+        blocks = room.from_pieces([X])
+    elif hasattr(X, "columns"):
+        blocks = room.from_frame(X)
+    elif hasattr(X, "chunks"):
+        blocks = room.from_array(X, col_names, row_names)
+    else:
+        msg = f"X is a {type(X).__module__}.{type(X).__name__}; pass a Dask array or data frame, or a list of blocks."
+        raise ValueError(msg)
+    return blocks
 
 
 def _of_cells(cells: Any, layer: str | None) -> RowBlocks:
@@ -93,20 +111,14 @@ def _of_list(blocks: Sequence[Any]) -> RowBlocks:
     if any(is_from_dask(block) for block in blocks):
         delayed: RowBlocks = import_module("cosep.matrix.dask").from_pieces(blocks)
         return delayed.coarsened()
-    shapes = [np.shape(block() if callable(block) else block) for block in blocks]
-    if len({shape[1:] for shape in shapes}) > 1 or len(shapes[0]) != 2:
-        msg = f"X: its blocks must be matrices with the same columns, got shapes {sorted(set(shapes))[:5]}."
+    lengths, n_cols, dtype = layout([facts(block, Slot(0, 0, 0, f"block {i}")) for i, block in enumerate(blocks)])
+    names = [list(block.columns) for block in blocks if hasattr(block, "columns")]
+    if any(others != names[0] for others in names):
+        msg = "X: its blocks are data frames with different columns; bring them to the same, in the same order."
         raise ValueError(msg)
-    dtype = np.result_type(*(getattr(block, "dtype", np.float64) for block in blocks))
-    names = getattr(blocks[0], "columns", None)
     pieces = [block if callable(block) else partial(_itself, block) for block in blocks]
-    return RowBlocks(
-        pieces,
-        [shape[0] for shape in shapes],
-        shapes[0][1],
-        dtype=dtype,
-        col_names=None if names is None else np.asarray(names, dtype=object),
-    ).coarsened()
+    col_names = np.asarray(names[0], dtype=object) if names else None
+    return RowBlocks(pieces, lengths, n_cols, dtype=dtype, col_names=col_names).coarsened()
 
 
 def _itself(block: Any) -> Any:
@@ -134,4 +146,8 @@ def _of_memory(X: Any, col_names: NDArray[Any] | None = None, row_names: RowName
 
 def _cut(values: Any, start: int, stop: int, exponent: int) -> Any:
     block = values[start:stop]
-    return block * 2.0**exponent if exponent else block
+    if not exponent:
+        return block
+    if scipy.sparse.issparse(block):
+        return type(block)((np.ldexp(block.data, exponent), block.indices, block.indptr), shape=block.shape)
+    return np.ldexp(block, exponent)

@@ -13,6 +13,7 @@ from uuid import uuid4
 import dask
 import dask.array
 import numpy as np
+from dask.base import get_scheduler
 from dask.callbacks import Callback
 from dask.delayed import Delayed, delayed
 from numpy.typing import NDArray
@@ -27,6 +28,8 @@ from cosep.matrix.blocks import (
     Slot,
     ask,
     branches,
+    facts,
+    layout,
     merged,
     read,
     stack,
@@ -55,6 +58,7 @@ class DaskBlocks(RowBlocks):
     ) -> Any:
         """Ask every block, or only some, and merge the answers: one pass over the data."""
         asked = list(range(len(self.groups)) if only is None else only)
+        tell = None if progress is None else _Telling(progress)
         shared, leaf = _shared(state), delayed(ask, pure=False)
         node = delayed(merged, pure=False)
 
@@ -63,11 +67,12 @@ class DaskBlocks(RowBlocks):
 
         tops = [tree(branch, answer, node) for branch in branches(asked)]
         try:
-            return merged(_computed(tops, len(asked), progress))
+            return merged(_computed(tops, len(asked), tell))
         except BlockError:
             raise
         except Exception as error:
-            self._name_unreadable(asked, error)
+            if tell is None or not tell.failed:
+                _name_unreadable([(list(self.groups[i]), self.slots[i]) for i in asked], error)
             raise
 
     def along(
@@ -90,15 +95,36 @@ class DaskBlocks(RowBlocks):
         )
 
     def _first(self) -> Any:
-        return stack(delayed(read, pure=False)(list(self.groups[0]), self.slots[0]).compute())
+        try:
+            return stack(delayed(read, pure=False)(list(self.groups[0]), self.slots[0]).compute())
+        except BlockError:
+            raise
+        except Exception as error:
+            raise unreadable(self.slots[0], error) from error
 
-    def _name_unreadable(self, asked: Sequence[int], cause: BaseException) -> None:
-        """Raise the error that names the first block that cannot be read, if there is one."""
-        for i in asked:
-            try:
-                delayed(_nothing, pure=False)(list(self.groups[i])).compute()
-            except Exception as error:  # noqa: BLE001 - whatever reading raises, the block is to be named
-                raise unreadable(self.slots[i], error) from cause
+
+class _Telling:
+    """Tells progress, and remembers whether that is what failed."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.failed = False
+
+    def __call__(self, done: int, count: int) -> None:
+        try:
+            self.progress(done, count)
+        except BaseException:
+            self.failed = True
+            raise
+
+
+def _name_unreadable(blocks: Iterable[tuple[list[Any], Slot]], cause: BaseException) -> None:
+    """Raise the error that names the first block that cannot be read, if there is one."""
+    for pieces, slot in blocks:
+        try:
+            delayed(_nothing, pure=False)(pieces).compute()
+        except Exception as error:  # noqa: BLE001 - whatever reading raises, the block is to be named
+            raise unreadable(slot, error) from cause
 
 
 def _typed_answer(
@@ -127,12 +153,8 @@ def _shared(state: Any) -> Delayed:
 def _client() -> Any:
     """Return the client of the cluster that Dask would compute on, None if it would on threads."""
     distributed = sys.modules.get("distributed")
-    if distributed is None:
-        return None
-    try:
-        return distributed.get_client()
-    except ValueError:
-        return None
+    scheduler = None if distributed is None else getattr(get_scheduler(), "__self__", None)
+    return scheduler if distributed is not None and isinstance(scheduler, distributed.Client) else None
 
 
 def _computed(tops: list[Delayed], count: int, progress: Progress | None) -> list[Any]:
@@ -180,28 +202,32 @@ def from_array(X: Any, col_names: NDArray[Any] | None = None, row_names: RowName
     pieces = list(X.to_delayed().ravel())
     lengths, n_cols = list(X.chunks[0]), X.shape[1]
     if np.isnan([*lengths, n_cols]).any():
-        lengths, n_cols = _measured(pieces)
+        lengths, n_cols, _ = _measured(pieces)
     return DaskBlocks(pieces, lengths, n_cols, dtype=X.dtype, col_names=col_names, row_names=row_names)
 
 
 def from_frame(X: Any) -> DaskBlocks:
     """Return the blocks of a Dask data frame, one for each partition; its columns have names, its rows have not."""
     pieces = X.to_delayed()
-    lengths, n_cols = _measured(pieces)
-    return DaskBlocks(pieces, lengths, n_cols, col_names=np.asarray(X.columns, dtype=object))
+    lengths, n_cols, dtype = _measured(pieces)
+    return DaskBlocks(pieces, lengths, n_cols, dtype=dtype, col_names=np.asarray(X.columns, dtype=object))
 
 
-def from_pieces(pieces: Sequence[Any], dtype: Any = np.float64) -> DaskBlocks:
+def from_pieces(pieces: Sequence[Any]) -> DaskBlocks:
     """Return the blocks that delayed objects stand for."""
     pieces = [piece if isinstance(piece, Delayed) else delayed(piece, traverse=False) for piece in pieces]
-    return DaskBlocks(pieces, *_measured(pieces), dtype=dtype)
+    lengths, n_cols, dtype = _measured(pieces)
+    return DaskBlocks(pieces, lengths, n_cols, dtype=dtype)
 
 
-def _measured(pieces: Sequence[Delayed]) -> tuple[list[int], int]:
-    """Return the numbers of rows and the number of columns of pieces, which are all read for it."""
-    shapes = dask.compute(*[delayed(np.shape, pure=False)(piece) for piece in pieces])
-    widths = {shape[1] for shape in shapes if len(shape) == 2}
-    if len(widths) != 1 or any(len(shape) != 2 for shape in shapes):
-        msg = f"X: its blocks must be matrices with the same columns, got shapes {sorted(set(shapes))[:5]}."
-        raise ValueError(msg)
-    return [shape[0] for shape in shapes], widths.pop()
+def _measured(pieces: Sequence[Delayed]) -> tuple[list[int], int, np.dtype[Any]]:
+    """Return the numbers of rows, the number of columns and the type of pieces, which are all read for it."""
+    slots = [Slot(0, 0, 0, f"block {i}") for i in range(len(pieces))]
+    try:
+        found = dask.compute(*[delayed(facts, pure=False)(*pair) for pair in zip(pieces, slots, strict=True)])
+    except BlockError:
+        raise
+    except Exception as error:
+        _name_unreadable((([piece], slot) for piece, slot in zip(pieces, slots, strict=True)), error)
+        raise
+    return layout(found)

@@ -48,14 +48,19 @@ class Positions:
         return price
 
 
+def check_is_pool(pool: Any, side: str) -> None:
+    """Refuse what is no pool."""
+    if not isinstance(pool, Pool):
+        msg = f"{side}={pool!r} must be a cosep.Pool, such as Pool(candidates=[0, 3, 5], include=[3])."
+        raise ValueError(msg)
+
+
 def check_pool(
     pool: Pool | None, r: int, n: int, *, side: str = "pool", size: str = "r", sizes: Array | None = None
 ) -> Positions:
     """Return positions from a pool from which ``r`` of ``n`` columns can be chosen."""
     pool = Pool() if pool is None else pool
-    if not isinstance(pool, Pool):
-        msg = f"{side}={pool!r} must be a cosep.Pool, such as Pool(candidates=[0, 3, 5], include=[3])."
-        raise ValueError(msg)
+    check_is_pool(pool, side)
     include = np.zeros(0, dtype=np.intp)
     if np.asarray(pool.include, dtype=object).size:
         include = check_indices(pool.include, f"{side}.include", n, "n")
