@@ -27,7 +27,9 @@ from cosep.matrix.blocks import (
     RowNames,
     Slot,
     ask,
+    ask_next,
     branches,
+    chains,
     facts,
     layout,
     merged,
@@ -59,13 +61,17 @@ class DaskBlocks(RowBlocks):
         """Ask every block, or only some, and merge the answers: one pass over the data."""
         asked = list(range(len(self.groups)) if only is None else only)
         tell = None if progress is None else _Telling(progress)
-        shared, leaf = _shared(state), delayed(ask, pure=False)
-        node = delayed(merged, pure=False)
+        shared, runs = _shared(state), chains(asked)
+        ask_block, node = delayed(ask_next, pure=False), delayed(merged, pure=False)
 
-        def answer(i: int) -> Delayed:
-            return leaf(task, shared, list(self.groups[i]), self.slots[i], dask_key_name=f"{LEAF}-{uuid4().hex}")
+        def leaf(k: int) -> Delayed:
+            part = None
+            for i in runs[k]:
+                key = f"{LEAF}-{uuid4().hex}"
+                part = ask_block(part, task, shared, list(self.groups[i]), self.slots[i], dask_key_name=key)
+            return part
 
-        tops = [tree(branch, answer, node) for branch in branches(asked)]
+        tops = [tree(branch, leaf, node) for branch in branches(range(len(runs)))]
         try:
             return merged(_computed(tops, len(asked), tell))
         except BlockError:
