@@ -137,11 +137,12 @@ def _client() -> Any:
 
 def _computed(tops: list[Delayed], count: int, progress: Progress | None) -> list[Any]:
     """Compute the branches of a tree: on a cluster progress is told by branch, elsewhere by block."""
+    client = _client()
+    if client is None:
+        with _told(count, progress), threadpool_limits(1):
+            return list(dask.compute(*tops))
+    # Not before distributed is there: it would lose its own defaults when this one is taken back.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGEST_STATE}):
-        client = _client()
-        if client is None:
-            with _told(count, progress), threadpool_limits(1):
-                return list(dask.compute(*tops))
         futures = client.compute(tops)
         try:
             for done, _ in enumerate(sys.modules["distributed"].as_completed(futures), 1):
