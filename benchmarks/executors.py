@@ -7,6 +7,7 @@ fit. The difference of factors is the largest of any entry of row and column fac
 largest entry of its factor.
 """
 
+import logging
 import os
 import signal
 import tempfile
@@ -40,7 +41,9 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
         "sparse": (block(recipe(m), 0, m), 20),
         "dense": (make_coseparable(m, 100, 5, 5, noise=0.01, random_state=0)[0], 5),
     }
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+    ) as cluster:
         for name, (X, r) in matrices.items():
             say(f"  {name}")
             alone = fitted(RowBlocks(*pieces(X, np.ones(1))), r, sampled)
@@ -57,7 +60,7 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
                 yield {**row, "by": f"processes, {len(list(Path(folder).glob('dead')))} killed", **died}
 
 
-def pieces(X: Any, shares: NDArray[np.float64]) -> tuple[list[Callable[[], Any]], list[int], int]:
+def pieces(X: Any, shares: NDArray[Any]) -> tuple[list[Callable[[], Any]], list[int], int]:
     """Cut a matrix into blocks."""
     ends = np.round(np.cumsum([0, *shares]) / shares.sum() * X.shape[0]).astype(int)
     cut = [X[a:b] for a, b in pairwise(ends)]
@@ -73,7 +76,7 @@ def dying(piece: Callable[[], Any], folder: str) -> Any:
     """Return a block; whoever comes as the 250th, in the third pass over a hundred blocks, is killed."""
     tempfile.NamedTemporaryFile(dir=folder, prefix="read-", delete=False).close()
     dead = Path(folder) / "dead"
-    if len(os.listdir(folder)) >= DEADLY and not dead.exists():
+    if sum(1 for _ in Path(folder).iterdir()) >= DEADLY and not dead.exists():
         dead.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return piece()
