@@ -19,7 +19,7 @@ from cosep import CoSeparableNMF, Selection, clustering_accuracy, index_accuracy
 SAMPLES = (None, 2000, 1000)
 # Of more rows than this share of all, a sample shows nothing.
 LARGEST_SHARE = 0.6
-PLANTED = ((20_000, 100, 5, 5), (50_000, 100, 10, 10))
+PLANTED = ((20_000, 100, 5), (50_000, 100, 10))
 NOISES = (0.0, 0.01)
 PARTS = ("row", "col", "core")
 
@@ -27,11 +27,11 @@ PARTS = ("row", "col", "core")
 def measure(*, tiny: bool = False) -> Iterator[Row]:
     """Yield one row for each data set and size of the sample, and one for each planted matrix."""
     yield from rows_on_sets(("planted", "sports") if tiny else DOCUMENTS, lambda problem: compared(problem, tiny=tiny))
-    for m, n, *ranks in ((400, 30, 3, 3),) if tiny else PLANTED:
+    for m, n, r in ((400, 30, 3),) if tiny else PLANTED:
         for noise in NOISES:
-            name = f"planted {m} x {n}, {ranks[0]} and {ranks[1]}, noise {noise:g}"
+            name = f"planted {m} x {n}, {r} and {r}, noise {noise:g}"
             say(f"  {name}")
-            yield {"set": name, **same_planted(m, n, *ranks, noise, 100 if tiny else 4000)}
+            yield {"set": name, **same_planted((m, n, r, r), noise, 100 if tiny else 4000)}
 
 
 def compared(problem: Problem, *, tiny: bool) -> Iterable[Row]:
@@ -62,13 +62,13 @@ def explained(model: CoSeparableNMF, X: Any) -> float:
     return 1.0 - model.reconstruction_err_ / float(np.sqrt((X * X).sum()))
 
 
-def same_planted(m: int, n: int, n_rows: int, n_cols: int, noise: float, sampled: int) -> Row:
+def same_planted(sizes: tuple[int, int, int, int], noise: float, sampled: int) -> Row:
     """Fit a planted matrix in memory and in blocks; return how many rows and columns differ."""
-    X, truth = make_coseparable(m, n, n_rows, n_cols, noise=noise, random_state=0)
-    exact = CoSeparableNMF(n_rows, n_cols).fit(X)
-    fit = CoSeparableNMF(n_rows, n_cols, preselect=(sampled, None)).fit(row_blocks(X))
+    X, truth = make_coseparable(*sizes, noise=noise, random_state=0)
+    exact = CoSeparableNMF(*sizes[2:]).fit(X)
+    fit = CoSeparableNMF(*sizes[2:], preselect=(sampled, None)).fit(row_blocks(X))
     return {
-        "rows": m,
+        "rows": sizes[0],
         "sampled": len(fit.sample_indices_),
         "asked": sampled,
         "passes": fit.n_passes_,
