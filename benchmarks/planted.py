@@ -34,7 +34,7 @@ class Recipe(NamedTuple):
 def recipe(m: int, n: int = 2000, r: int = 20, seed: int = 0) -> Recipe:
     """Return what makes a matrix of m rows, n columns and r kinds."""
     random = np.random.default_rng(seed)
-    growth = brentq(lambda q: FEWEST * (q**r - 1) / (q - 1) - 1, 1.001, 10.0)
+    growth = brentq(lambda q: FEWEST * (q**r - 1) / (q - 1) - 1, 1.001, 1 / FEWEST)
     columns_share = FEWEST * growth ** np.arange(r)
     P2 = np.zeros((r, n))
     for j in range(n):
