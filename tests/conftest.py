@@ -52,3 +52,38 @@ def data_home():
     if not folder:
         pytest.skip("COSEP_DATA is not set: the published data sets are not here")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory):
+    """Two worker processes with one thread each, started when first asked for."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        dashboard_address=None,
+        local_directory=tmp_path_factory.mktemp("workers"),
+        silence_logs=50,
+    ) as workers:
+        yield workers
+
+
+@pytest.fixture
+def client(cluster):
+    """What Dask computes on while a test lasts: the two workers."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.Client(cluster) as one:
+        one.wait_for_workers(2, timeout=60)
+        yield one
+
+
+@pytest.fixture(params=["synchronous", "threads", "cluster"])
+def scheduler(request):
+    """Each of the ways in which Dask computes."""
+    if request.param == "cluster":
+        request.getfixturevalue("client")
+        yield request.param
+        return
+    dask = pytest.importorskip("dask")
+    with dask.config.set(scheduler=request.param):
+        yield request.param

@@ -41,12 +41,19 @@ class Part(Protocol):
 
 
 class Slot(NamedTuple):
-    """Where a block stands in the whole, and what it is called; of one whose size is not known, nothing but that."""
+    """Where a block stands in the whole, and what its pieces are called; of one of unknown size, nothing but that."""
 
     start: int
     stop: int
     n_cols: int
-    name: str
+    names: tuple[str, ...]
+
+    def where(self, piece: int | None = None) -> str:
+        """Say which block that is, or which piece of it."""
+        first, last = (self.names[0], self.names[-1]) if piece is None else (self.names[piece],) * 2
+        name = first if first == last else f"{first} to {last}"
+        within = "within rows" if first == last and len(self.names) > 1 else "rows"
+        return f"{name} ({within} {self.start} to {self.stop - 1})" if self.stop > self.start else name
 
 
 class Column(NamedTuple):
@@ -103,7 +110,7 @@ class RowBlocks:
         self.lengths = tuple(int(lengths[i]) for i in kept)
         names = [f"block {i}" for i in range(len(lengths))] if names is None else names
         self.groups: tuple[tuple[Any, ...], ...] = tuple((pieces[i],) for i in kept)
-        self.names = tuple(names[i] for i in kept)
+        self.names: tuple[tuple[str, ...], ...] = tuple((names[i],) for i in kept)
         self.shape = (sum(self.lengths), int(n_cols))
         self.dtype = np.dtype(np.float32 if np.dtype(dtype) == np.float32 else np.float64)
         self.col_names = col_names
@@ -117,7 +124,7 @@ class RowBlocks:
     def slots(self) -> list[Slot]:
         """Where every block stands."""
         ends = np.concatenate([[0], np.cumsum(self.lengths)]).tolist()
-        return [Slot(a, b, self.shape[1], name) for (a, b), name in zip(pairwise(ends), self.names, strict=True)]
+        return [Slot(a, b, self.shape[1], names) for (a, b), names in zip(pairwise(ends), self.names, strict=True)]
 
     def coarsened(self) -> Self:
         """Return the same matrix with small neighbouring blocks put together, so that none is too small to be worth it.
@@ -141,9 +148,7 @@ class RowBlocks:
         coarse.__dict__.pop("slots", None)
         coarse.groups = tuple(tuple(piece for i in run for piece in self.groups[i]) for run in runs)
         coarse.lengths = tuple(sum(self.lengths[i] for i in run) for run in runs)
-        coarse.names = tuple(
-            self.names[run[0]] if len(run) == 1 else f"{self.names[run[0]]} to {self.names[run[-1]]}" for run in runs
-        )
+        coarse.names = tuple(tuple(name for i in run for name in self.names[i]) for run in runs)
         return coarse
 
     def fold(
@@ -215,11 +220,10 @@ def tree(asked: Sequence[int], leaf: Callable[[int], Any], node: Callable[[list[
     return node([tree(branch, leaf, node) for branch in branches(asked)])
 
 
-def unreadable(slot: Slot, error: BaseException) -> BlockError:
-    """Return the error that says which block could not be read."""
+def unreadable(slot: Slot, error: BaseException, piece: int | None = None) -> BlockError:
+    """Return the error that says which block, or which piece of it, could not be read."""
     what = " ".join(str(error).split()) or type(error).__name__
-    where = f" (rows {slot.start} to {slot.stop - 1})" if slot.stop > slot.start else ""
-    return BlockError(f"X: {slot.name}{where} cannot be read ({what[:500]}); mend or replace it, then try again.")
+    return BlockError(f"X: {slot.where(piece)} cannot be read ({what[:500]}); mend or replace it, then try again.")
 
 
 def ask(task: Callable[[Any, LocalMatrix, int], Any], state: Any, pieces: list[Any], slot: Slot) -> Any:
@@ -237,10 +241,13 @@ def ask_next(
 
 def read(pieces: list[Any], slot: Slot) -> list[Any]:
     """Call the pieces that are functions; the others are here already."""
-    try:
-        return [piece() if callable(piece) else piece for piece in pieces]
-    except Exception as error:
-        raise unreadable(slot, error) from error
+    found = []
+    for i, piece in enumerate(pieces):
+        try:
+            found.append(piece() if callable(piece) else piece)
+        except Exception as error:
+            raise unreadable(slot, error, i) from error
+    return found
 
 
 def facts(block: Any, slot: Slot) -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -273,15 +280,16 @@ def checked_block(pieces: list[Any], slot: Slot) -> LocalMatrix:
     BlockError
         If the block is no matrix of finite nonnegative numbers, or not of the size it should have.
     """
-    where = f"{slot.name} (rows {slot.start} to {slot.stop - 1})"
     try:
         M = as_matrix(stack(pieces))
     except ValueError as error:
-        msg = f"X: {where} is bad: {' '.join(str(error).split())}"
+        for i, piece in enumerate(pieces if len(pieces) > 1 else ()):
+            _check_piece(piece, slot, i)
+        msg = f"X: {slot.where()} is bad: {' '.join(str(error).split())}"
         raise BlockError(msg) from error
     if M.shape != (slot.stop - slot.start, slot.n_cols):
         msg = (
-            f"X: {where} has shape {M.shape}, but {slot.stop - slot.start} rows and {slot.n_cols} columns were "
+            f"X: {slot.where()} has shape {M.shape}, but {slot.stop - slot.start} rows and {slot.n_cols} columns were "
             "expected; blocks must have the same columns, and must not change while they are read."
         )
         raise BlockError(msg)
@@ -290,6 +298,18 @@ def checked_block(pieces: list[Any], slot: Slot) -> LocalMatrix:
         entries = values.data if M.is_sparse else values
         np.ldexp(entries, M.exponent, out=entries)
     return LocalMatrix(values)
+
+
+def _check_piece(piece: Any, slot: Slot, i: int) -> None:
+    """Refuse a piece that is no matrix of its own with the right columns, or has bad entries."""
+    try:
+        shape = as_matrix(piece).shape
+    except ValueError as error:
+        msg = f"X: {slot.where(i)} is bad: {' '.join(str(error).split())}"
+        raise BlockError(msg) from error
+    if shape[1] != slot.n_cols:
+        msg = f"X: {slot.where(i)} has {shape[1]} columns, but {slot.n_cols} were expected, the same in all blocks."
+        raise BlockError(msg)
 
 
 def stack(pieces: Sequence[Any]) -> Any:

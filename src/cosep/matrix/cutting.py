@@ -111,7 +111,7 @@ def _of_list(blocks: Sequence[Any]) -> RowBlocks:
     if any(is_from_dask(block) for block in blocks):
         delayed: RowBlocks = import_module("cosep.matrix.dask").from_pieces(blocks)
         return delayed.coarsened()
-    lengths, n_cols, dtype = layout([facts(block, Slot(0, 0, 0, f"block {i}")) for i, block in enumerate(blocks)])
+    lengths, n_cols, dtype = layout([facts(block, Slot(0, 0, 0, (f"block {i}",))) for i, block in enumerate(blocks)])
     names = [list(block.columns) for block in blocks if hasattr(block, "columns")]
     if any(others != names[0] for others in names):
         msg = "X: its blocks are data frames with different columns; bring them to the same, in the same order."

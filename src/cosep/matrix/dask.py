@@ -101,12 +101,14 @@ class DaskBlocks(RowBlocks):
         )
 
     def _first(self) -> Any:
+        pieces, slot = list(self.groups[0]), self.slots[0]
         try:
-            return stack(delayed(read, pure=False)(list(self.groups[0]), self.slots[0]).compute())
+            return stack(delayed(read, pure=False)(pieces, slot).compute())
         except BlockError:
             raise
         except Exception as error:
-            raise unreadable(self.slots[0], error) from error
+            _name_unreadable([(pieces, slot)], error)
+            raise
 
 
 class _Telling:
@@ -127,10 +129,11 @@ class _Telling:
 def _name_unreadable(blocks: Iterable[tuple[list[Any], Slot]], cause: BaseException) -> None:
     """Raise the error that names the first block that cannot be read, if there is one."""
     for pieces, slot in blocks:
-        try:
-            delayed(_nothing, pure=False)(pieces).compute()
-        except Exception as error:  # noqa: BLE001 - whatever reading raises, the block is to be named
-            raise unreadable(slot, error) from cause
+        for i, piece in enumerate(pieces):
+            try:
+                delayed(_nothing, pure=False)(piece).compute()
+            except Exception as error:  # noqa: BLE001 - whatever reading raises, the block is to be named
+                raise unreadable(slot, error, i) from cause
 
 
 def _typed_answer(
@@ -143,7 +146,7 @@ def _typed_answer(
     return typed(ask(task, state, pieces, Slot(*slot)), columns)
 
 
-def _nothing(pieces: list[Any]) -> None:
+def _nothing(piece: Any) -> None:
     """Take what was read, and return nothing."""
 
 
@@ -228,7 +231,7 @@ def from_pieces(pieces: Sequence[Any]) -> DaskBlocks:
 
 def _measured(pieces: Sequence[Delayed]) -> tuple[list[int], int, np.dtype[Any]]:
     """Return the numbers of rows, the number of columns and the type of pieces, which are all read for it."""
-    slots = [Slot(0, 0, 0, f"block {i}") for i in range(len(pieces))]
+    slots = [Slot(0, 0, 0, (f"block {i}",)) for i in range(len(pieces))]
     try:
         found = dask.compute(*[delayed(facts, pure=False)(*pair) for pair in zip(pieces, slots, strict=True)])
     except BlockError:

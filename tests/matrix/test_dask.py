@@ -1,0 +1,180 @@
+import os
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from in_blocks import DATA, FORMATS, array, by_dask, chunked, deadly, failing, lengths_of, local, noted, piece, reads
+
+from cosep.matrix.blocks import BlockError, Column
+from cosep.matrix.dask import LEAF, DaskBlocks, from_array, from_pieces
+
+X = DATA["counts"]
+
+
+class Told(NamedTuple):
+    """Sums of rows, and how they were merged."""
+
+    total: np.ndarray
+    text: str
+
+    def merge(self, others):
+        parts = (self, *others)
+        return Told(sum(part.total for part in parts), f"({' '.join(part.text for part in parts)})")
+
+
+def told(state, block, start):
+    return Told(block.sums() * state, str(start))
+
+
+def tripled(state, block, start):
+    return block.take() * state, np.arange(start, start + block.shape[0])
+
+
+COLUMNS = [Column(X.shape[1], np.dtype(np.float32)), Column(None, np.dtype(np.intp))]
+
+
+@pytest.mark.parametrize("make", [by_dask, chunked])
+@pytest.mark.parametrize(("count", "ragged"), [(1, False), (9, True), (70, False)])
+def test_answers_rows_and_long_arrays_are_those_of_local_blocks_bit_for_bit(make, count, ragged, scheduler):
+    if scheduler != "threads" and count == 70:
+        pytest.skip("as with fewer blocks")
+    lengths = lengths_of(len(X), count, ragged=ragged)
+    name = {1: "dense", 9: "csr", 70: "coo"}[count]
+    blocks, twin = make(X, lengths, FORMATS[name]), local(X, lengths, FORMATS[name])
+    answer, expected = blocks.fold(told, 0.1), twin.fold(told, 0.1)
+    assert answer.text == expected.text
+    np.testing.assert_array_equal(answer.total, expected.total)
+    wanted = np.array([7, 899, 0, 450])
+    np.testing.assert_array_equal(blocks.rows(wanted).take(), X[wanted])
+    for lazy, array in zip(blocks.along(tripled, 3.0, COLUMNS), twin.along(tripled, 3.0, COLUMNS), strict=True):
+        assert lazy.dtype == array.dtype
+        assert lazy.chunks[0] == tuple(length for length in lengths if length)
+        np.testing.assert_array_equal(lazy.compute(), array)
+
+
+def test_nothing_is_read_before_an_array_is_computed(tmp_path):
+    one = dask.delayed(partial(noted, tmp_path, X, "x"))()
+    blocks = from_array(da.from_delayed(one, X.shape, X.dtype))
+    lazy, positions = blocks.along(tripled, 3.0, COLUMNS)
+    assert reads(tmp_path) == 0
+    dask.compute(lazy, positions)
+    assert reads(tmp_path) == 1
+
+
+def test_progress_ends_with_all_blocks_and_never_falls(scheduler):
+    seen = []
+    by_dask(X, lengths_of(len(X), 20)).fold(told, 1.0, progress=lambda *step: seen.append(step))
+    done = [step for step, _ in seen]
+    assert {count for _, count in seen} == {20}
+    assert done == sorted(done)
+    assert done[-1] == 20
+    assert len(done) > 1
+    if scheduler != "cluster":
+        assert done == list(range(1, 21))
+
+
+@pytest.mark.parametrize("kind", ["function", "delayed"])
+def test_a_block_that_cannot_be_read_is_named(kind, scheduler):
+    lengths = lengths_of(len(X), 5)
+    blocks = by_dask(X, lengths, names=[f"part-{i}" for i in range(5)])
+    groups = list(blocks.groups)
+    groups[3] = (partial(failing, "bad sector"),)
+    if kind == "delayed":
+        groups = [tuple(dask.delayed(one)() for one in group) for group in groups]
+    blocks.groups = tuple(groups)
+    with pytest.raises(BlockError, match=r"part-3 \(rows 540 to 719\) cannot be read \(bad sector\)"):
+        blocks.fold(told, 1.0)
+    coarse = blocks.coarsened()
+    assert len(coarse.groups) == 1
+    with pytest.raises(BlockError, match=r"part-3 \(within rows 0 to 899\) cannot be read \(bad sector\)"):
+        coarse.fold(told, 1.0)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0])
+def test_a_bad_entry_is_found_in_its_block(value, scheduler):
+    bad = X.copy()
+    bad[400, 3] = value
+    with pytest.raises(BlockError, match=r"block 2 \(rows 360 to 539\) is bad"):
+        chunked(bad, lengths_of(len(X), 5)).fold(told, 1.0)
+
+
+def test_a_failing_callback_reads_nothing_again(tmp_path):
+    pieces = [dask.delayed(partial(noted, tmp_path, X, "x"))() for _ in range(30)]
+    blocks = DaskBlocks(pieces, [len(X)] * 30, X.shape[1])
+
+    def stop(*_step):
+        raise KeyError("enough")
+
+    with dask.config.set(scheduler="synchronous"), pytest.raises(KeyError, match="enough"):
+        blocks.fold(told, 1.0, progress=stop)
+    assert reads(tmp_path) == 1
+
+
+def test_a_scheduler_that_was_asked_for_comes_before_the_cluster(client):
+    def process(_state, _block, _start):
+        return os.getpid()
+
+    blocks = by_dask(X, [len(X)])
+    assert blocks.fold(process) != os.getpid()
+    with dask.config.set(scheduler="threads"):
+        assert blocks.fold(process) == os.getpid()
+
+
+def test_what_dies_with_a_worker_is_found_again(client, tmp_path):
+    lengths = lengths_of(len(X), 12)
+    ends = np.cumsum([0, *lengths])
+    pieces = [partial(deadly, tmp_path, X[a:b], 5) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    before = set(client.scheduler_info()["workers"])
+    answer = DaskBlocks(pieces, lengths, X.shape[1]).fold(told, 1.0)
+    assert Path(tmp_path, "dead").exists()
+    client.wait_for_workers(2, timeout=60)
+    assert set(client.scheduler_info()["workers"]) != before
+    expected = local(X, lengths).fold(told, 1.0)
+    assert answer.text == expected.text
+    np.testing.assert_array_equal(answer.total, expected.total)
+
+
+def test_nothing_stays_on_the_workers(client):
+    by_dask(X, lengths_of(len(X), 12)).fold(told, 1.0)
+    held = client.run_on_scheduler(lambda dask_scheduler: [str(key) for key in dask_scheduler.tasks])
+    assert not [key for key in held if key.startswith((LEAF, "cosep-state"))]
+
+
+def test_blocks_of_unknown_size_are_measured():
+    kept = X[:, 0] > 0
+    blocks = from_array(array(X, lengths_of(len(X), 6))[da.from_array(kept, chunks=150)])
+    assert blocks.shape == (kept.sum(), X.shape[1])
+    np.testing.assert_array_equal(blocks.rows(np.arange(kept.sum())).take(), X[kept])
+
+
+def test_pieces_may_be_delayed_functions_or_here_already():
+    blocks = from_pieces([dask.delayed(X[:300]), partial(piece, X[300:310]), X[310:]])
+    assert blocks.lengths == (300, 10, 590)
+    np.testing.assert_array_equal(blocks.rows(np.arange(len(X))).take(), X)
+    assert from_pieces([dask.delayed(X.astype(np.float32))]).dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (da.ones(5), "two dimensions"),
+        (da.ones((5, 5, 5)), "two dimensions"),
+        (da.ones((6, 6), chunks=(6, 3)), r"rechunk\(\{1: -1\}\)"),
+        (da.ones((0, 6)), "no rows"),
+        (da.ones((6, 0)), "no columns"),
+    ],
+)
+def test_arrays_that_are_no_blocks_of_rows_are_refused(bad, message):
+    with pytest.raises(ValueError, match=message):
+        from_array(bad)
+
+
+def test_pieces_of_different_widths_or_unreadable_ones_are_refused(scheduler):
+    with pytest.raises(ValueError, match="same columns"):
+        from_pieces([dask.delayed(X), dask.delayed(X[:, :4])])
+    with pytest.raises(BlockError, match="block 1 cannot be read"):
+        from_pieces([dask.delayed(X), dask.delayed(failing)("gone")])
