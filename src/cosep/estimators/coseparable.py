@@ -238,7 +238,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self._store_core(factors, fit.partners)
         self.row_fidelity_, self.col_fidelity_, self.core_fidelity_ = fit.fidelity
         self.reconstruction_err_ = fit.relative_error * fit.norm
-        self.sample_indices_, self.n_passes_ = fit.indices, fit.n_passes
+        self.sample_indices_, self.n_passes_, self.large_fit_ = fit.indices, fit.n_passes, fit
         self._warn_if_unfaithful(fit.relative_error)
 
     def _selector(

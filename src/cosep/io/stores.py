@@ -3,9 +3,10 @@
 import os
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cosep.io.files import file_blocks
+from cosep.io.files import block_files, file_blocks
 from cosep.io.source import opened
 from cosep.io.zarr import is_zarr, zarr_blocks
 
@@ -74,6 +75,13 @@ def read_blocks(path: str | os.PathLike[str], *, layer: str | None = None) -> "R
         if layer is not None:
             source.fail(f"layer={layer!r} says nothing of a folder of files, only of an AnnData; leave it out.")
         return _blocks()(**file_blocks(source)).coarsened()
+
+
+def is_blocks(path: Path) -> bool:
+    """Tell whether a path is a Zarr store, or a folder with files of rows and without texts."""
+    if not path.is_dir():
+        return False
+    return is_zarr(path) or (bool(block_files(path)) and not any(path.rglob("*.txt")))
 
 
 def _blocks() -> "type[RowBlocks]":

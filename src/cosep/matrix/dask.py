@@ -6,7 +6,9 @@ Blocks are never kept, so that memory is that of a block for each thread, and wh
 """
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
@@ -45,6 +47,8 @@ from cosep.matrix.local import LocalMatrix
 LEAF = "cosep-block"
 # What a task may need of the results so far is sent once to each worker; above the size that Dask warns about.
 LARGEST_STATE = "10GB"
+# How long a cluster may take to answer.
+PATIENCE = "10s"
 
 
 class DaskBlocks(RowBlocks):
@@ -164,6 +168,19 @@ def _client() -> Any:
     distributed = sys.modules.get("distributed")
     scheduler = None if distributed is None else getattr(get_scheduler(), "__self__", None)
     return scheduler if distributed is not None and isinstance(scheduler, distributed.Client) else None
+
+
+@contextmanager
+def on_cluster(address: str) -> Iterator[None]:
+    """Let the workers of a cluster compute, given the address of its scheduler."""
+    distributed = import_module("distributed")
+    try:
+        client = distributed.Client(address, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        msg = f"scheduler={address!r} cannot be reached ({error}); name a running one, such as 'tcp://127.0.0.1:8786'."
+        raise ValueError(msg) from error
+    with client:
+        yield
 
 
 def _computed(tops: list[Delayed], count: int, progress: Progress | None) -> list[Any]:
