@@ -10,10 +10,10 @@ factor, which takes one more pass. Last, random entries in 10^5 columns, one in 
 only the cost of very many columns.
 
 The first table is the cost model of `docs/large.md`, with the passes of each run: seconds of one core are a constant
-for the small problem plus a rate for each row, both taken from the two shorter runs with as many columns, and so predict
-the longest one, and 10^9 rows x 10^5 columns. Bytes moved and memory are those of a worker with one thread on a cluster,
-as the model has them; the memory measured is that of one process that does everything. Bytes that were read are counted
-as they lie on disk, compressed; the model has them as they are in memory.
+for the small problem plus a rate for each row, both taken from the two shorter runs with as many columns; so they
+predict the longest one, and 10^9 rows x 10^5 columns. Bytes moved and memory are those of a cluster whose workers have
+one thread, as the model has them; the memory measured is that of one process that does everything. Bytes read are
+counted as they lie on disk, compressed; the model has them as they are in memory.
 """
 
 import tempfile

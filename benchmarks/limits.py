@@ -57,7 +57,7 @@ def limited(m: int, n: int, folder: str) -> Row:
             "worker_at_start_mb": start / 1e6,
             "worker_peak_mb": max(client.run(resident, "VmHWM").values()) / 1e6,
             "client_peak_mb": resident("VmHWM") / 1e6,
-            "moved_between_workers_mb": sum(client.run(_moved).values()) / 1e6,
+            "moved_mb": sum(client.run(_moved).values()) / 1e6,
             "workers_lost": len(pids - set(client.run(os.getpid).values())),
             "passes": model.n_passes_,
             "planted_rows_found": len(np.intersect1d(model.row_indices_, rows)),
@@ -88,8 +88,8 @@ def _loaded() -> None:
 
 
 def _moved(dask_worker: Any) -> float:
-    """Return how many bytes a worker got from others."""
-    return float(dask_worker.state.transfer_incoming_bytes_total)
+    """Return how many bytes a worker sent to others and to the client."""
+    return float(dask_worker.transfer_outgoing_bytes_total)
 
 
 def bars(rows: list[Row]) -> list[Bar]:
