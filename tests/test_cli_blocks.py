@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import cosep.cli.blocks
 import cosep.cli.turns
+import cosep.large.fit
 import cosep.matrix.blocks
 from cosep import CoSeparableNMF, Factorization, make_coseparable
 from cosep.cli.app import app
@@ -134,7 +135,7 @@ def test_new_rows_are_explained_block_by_block(counts, home, monkeypatch, tmp_pa
     np.savez(tmp_path / "whole.npz", counts.toarray())
     whole = invoke("transform", home / "out", tmp_path / "whole.npz")
     monkeypatch.setattr(cosep.matrix.blocks, "MOST_ROWS", 32)
-    monkeypatch.setattr(cosep.cli.turns, "ROOM", 70 * (R + 1))
+    monkeypatch.setattr(cosep.cli.turns, "ROOM", 16 * 70 * (R + 1))
     assert invoke("transform", home / "out", home / "it.zarr").stdout == whole.stdout
     assert invoke("transform", home / "out", home / "it.zarr", "--out", tmp_path / "rows.csv").stdout == ""
     assert (tmp_path / "rows.csv").read_text() == whole.stdout
@@ -176,6 +177,34 @@ def test_whatever_ends_the_work_leaves_nothing(home, monkeypatch, tmp_path):
     result = invoke("fit", home / "it.zarr", *SIZES, "--out", tmp_path / "out")
     assert (result.exit_code, result.stderr) == (130, "Stopped by Ctrl-C.\n")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_was_stopped_goes_on(home, said, monkeypatch, tmp_path):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    kept = tmp_path / "kept"
+    words = (
+        "fit",
+        home / "it.zarr",
+        *SIZES,
+        "--no-report",
+        "--json",
+        f"--out={tmp_path / 'out'}",
+        "--checkpoint",
+        kept,
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(cosep.large.fit, "fit_chosen", stop)
+        assert invoke(*words).exit_code == 130
+    assert [path.name for path in kept.glob("statistics-*")]
+    with monkeypatch.context() as patch:
+        patch.setattr(cosep.large.fit, "statistics", stop)
+        patch.setattr(cosep.large.fit, "candidates", stop)
+        found = json.loads(invoke(*words).stdout)
+    assert not kept.exists()
+    for name in ("shape", "topics", "selected_rows", "selected_cols", "n_passes", "n_sampled"):
+        assert found[name] == said[name]
 
 
 @pytest.mark.parametrize(
