@@ -186,7 +186,7 @@ def bad_blocks(X):
         "a number": (3, "several blocks"),
         "a list in it": ([X.tolist()], "block 0 must be an ndarray"),
         "one dimension": ([X[0]], "two dimensions"),
-        "other columns": ([X, X[:, 1:]], "block 1 is dense, of 39 columns"),
+        "other columns": ([X, X[:0], X[:, 1:]], "block 2 is dense, of 39 columns"),
         "other type": ([X, X.astype(np.float32)], "block 1 is dense, .*float32"),
         "mixed": ([sparse, X], "block 1 is dense, .* but the first is sparse"),
         "negative": ([X, -X], "block 1"),
@@ -293,6 +293,10 @@ REFUSED = {
     "1-D array": (lambda path, X: write_array(path, X[0], chunks=(8,)), "1 dimensions"),
     "text": (
         lambda path, _: write_array(path, np.full((3, 3), "ab"), chunks=(2, 3), zarr_format=2),
+        "expected real numbers",
+    ),
+    "objects": (
+        lambda path, _: zarr.create_array(path, shape=(3, 3), chunks=(2, 3), dtype=str, zarr_format=2),
         "expected real numbers",
     ),
     "complex": (lambda path, X: write_array(path, X + 0j, chunks=(2, 3)), "expected real numbers"),

@@ -1,5 +1,6 @@
 """The commands, their options and help, and the exit codes: 0 done, 2 for bad input, 1 for a bug, 130 for Ctrl-C."""
 
+import logging
 import os
 import re
 import shlex
@@ -193,12 +194,12 @@ def fit(  # noqa: PLR0913 - the options of a command
             msg = "--choose-rank finds --rows and --cols; leave these out, or it."
             raise ValueError(msg)
         folder = Path(f"{_stem(source)}-cosep") if out is None else out
-        place, goal = source.resolve(), folder.resolve()
-        if (place.parent == goal and source.name in FILES) or (place.is_dir() and goal.is_relative_to(place)):
+        place, goal, in_blocks = source.resolve(), folder.resolve(), _in_blocks(context, source)
+        if (place.parent == goal and source.name in FILES) or (in_blocks and goal.is_relative_to(place)):
             msg = f"out={str(folder)!r} would replace INPUT itself, or be part of it; name another folder."
             raise ValueError(msg)
         manner = Manner(as_json=as_json, quiet=quiet)
-        if not _in_blocks(context, source):
+        if not in_blocks:
             run(read, folder, wishes, manner, _command())
             return
         from cosep.cli.blocks import Way  # noqa: PLC0415 - help is quick without the numerics
@@ -402,11 +403,18 @@ def plain_endings() -> Iterator[None]:
         if isinstance(error, OSError):
             # Nothing more can be printed, not even when Python ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up()
         typer.echo(_in_words_of_the_command(str(error) or "There is not enough memory for this input."), err=True)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
+        _give_up()
         typer.echo("Stopped by Ctrl-C.", err=True)
         raise typer.Exit(130) from None
+
+
+def _give_up() -> None:
+    """Say nothing of chunks of a store that are still being read, in threads that nobody waits for any more."""
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
 
 def _in_words_of_the_command(told: str) -> str:

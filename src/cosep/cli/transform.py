@@ -22,6 +22,9 @@ from cosep.matrix.local import Array, LocalMatrix
 from cosep.membership import memberships
 from cosep.topics import topics_of
 
+# So many times the room of a number is taken by its text.
+PRINTED = 16
+
 
 def run(
     model: Path, read: Callable[[dict[str, Any]], NamedMatrix], out: Path | None, *, complete: bool, as_json: bool
@@ -54,7 +57,7 @@ def run_blocks(model: Path, path: Path, out: Path | None, layer: str | None) -> 
     record = load(model)
     blocks = read_blocks(path, layer=layer)
     places = places_of(col_names_of(blocks), np.asarray(record.col_names), "columns")
-    width = len(topics_of(record).rows) + 1
+    width = PRINTED * (len(topics_of(record).rows) + 1)
     with ExitStack() as stack:
         file: TextIO = sys.stdout
         if out is not None:

@@ -11,8 +11,8 @@ from cosep.io.record import numbered
 from cosep.matrix.blocks import RowBlocks
 from cosep.matrix.local import Indices, LocalMatrix
 
-# Numbers that the answers of some blocks may have together: 256 MB.
-ROOM = 1 << 25
+# Numbers that the answers of some blocks may have together: 128 MB.
+ROOM = 1 << 24
 
 
 def in_turn(

@@ -63,7 +63,7 @@ def write_blocks(path: str | os.PathLike[str], blocks: "Iterable[Any] | RowBlock
     optional("zarr", "writing a Zarr store", "dask")
     with TemporaryDirectory(prefix=f".{goal.name}-part-", dir=goal.parent) as part:
         store: DenseStore | SparseStore | None = None
-        for number, block in enumerate(_checked(blocks)):
+        for number, block in _checked(blocks):
             if store is None:
                 kind = SparseStore if scipy.sparse.issparse(block) else DenseStore
                 store = kind(Path(part) / goal.name, block)
@@ -76,14 +76,14 @@ def write_blocks(path: str | os.PathLike[str], blocks: "Iterable[Any] | RowBlock
         (Path(part) / goal.name).rename(goal)
 
 
-def _checked(blocks: Any) -> Iterator[Any]:
-    """Yield blocks that have rows, each once it is known to be a matrix of finite nonnegative numbers."""
+def _checked(blocks: Any) -> Iterator[tuple[int, Any]]:
+    """Yield blocks that have rows, with their numbers, each once its entries are known to be finite and nonnegative."""
     from cosep.matrix.blocks import RowBlocks  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
     from cosep.matrix.checks import as_matrix  # noqa: PLC0415 - as above
 
     if isinstance(blocks, RowBlocks):
-        for slot in blocks.slots:
-            yield blocks.rows(np.arange(slot.start, slot.stop)).values.astype(blocks.dtype, copy=False)
+        for number, slot in enumerate(blocks.slots):
+            yield number, blocks.rows(np.arange(slot.start, slot.stop)).values.astype(blocks.dtype, copy=False)
         return
     if getattr(blocks, "ndim", None) is not None or not isinstance(blocks, Iterable):
         msg = f"blocks must be several blocks of rows or RowBlocks, got {type(blocks).__name__}; write [X] for one."
@@ -95,7 +95,7 @@ def _checked(blocks: Any) -> Iterator[Any]:
         if block.ndim == 2 and block.shape[0] == 0:
             continue
         as_matrix(block, f"blocks: block {number}")
-        yield block.tocsr() if scipy.sparse.issparse(block) else block
+        yield number, block.tocsr() if scipy.sparse.issparse(block) else block
 
 
 class DenseStore:

@@ -67,7 +67,8 @@ def gather(
             "rows": _selected(topics.rows, factorization.row_names, "row"),
             "cols": _selected(topics.cols, factorization.col_names, "column"),
         },
-        "summary": [*_note(factorization), *_summary(shape, explained, topics, sizes, factorization.row_names)],
+        "note": _note(factorization),
+        "summary": _summary(shape, explained, topics, sizes, factorization.row_names),
         "core": _core_table(factorization, topics),
         "topics": cards,
         "unspoken": int((labels < 0).sum()),
@@ -117,10 +118,10 @@ def _summary(shape: Record, explained: Record, topics: Topics, sizes: Indices, r
     ]
 
 
-def _note(factorization: Factorization) -> list[str]:
+def _note(factorization: Factorization) -> str | None:
     """Return what must be known before anything else, such as that the rows are a sample."""
     note = factorization.meta.get("note")
-    return [readable(note, 600)] if isinstance(note, str) else []
+    return readable(note, 600) if isinstance(note, str) else None
 
 
 def _core_table(factorization: Factorization, topics: Topics) -> Record | None:
