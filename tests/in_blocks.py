@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from cosep import make_coseparable
+from cosep.large.candidates import Directions
 from cosep.matrix.blocks import RowBlocks
 from cosep.matrix.dask import DaskBlocks, from_array
 
@@ -87,6 +88,13 @@ def deadly(marker, block, after):
 
 def failing(message):
     raise OSError(message)
+
+
+def some_directions(n, seed=0, **others):
+    """Return directions to look for rows in."""
+    random = np.random.default_rng(seed)
+    typical, extreme = random.uniform(size=(n, 3)), random.standard_normal((n, 2))
+    return Directions(typical, extreme, others.get("col_scale"), others.get("allowed"))
 
 
 def noisy(m=900, n=40, *, seed=0):

@@ -185,6 +185,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
             )
             raise ValueError(msg)
         check_random(self.random_state)
+        for name in ("sample_indices_", "n_passes_"):  # those of blocks alone, fitted before
+            self.__dict__.pop(name, None)
         method, options = self._selector(M.shape, SCALINGS, self.random_state)
         names = getattr(self, "feature_names_in_", None)
         scaled = M if self.scaling is None else scale(M, self.scaling)[0]

@@ -228,7 +228,15 @@ def unreadable(slot: Slot, error: BaseException, piece: int | None = None) -> Bl
 
 def ask(task: Callable[[Any, LocalMatrix, int], Any], state: Any, pieces: list[Any], slot: Slot) -> Any:
     """Read the pieces of a block, check them, and ask."""
-    return task(state, checked_block(read(pieces, slot), slot), slot.start)
+    return task(aligned(state), checked_block(read(pieces, slot), slot), slot.start)
+
+
+def aligned(value: Any) -> Any:
+    """Return arrays, and tuples of them, so that compiled code rounds alike: from another process they lie anywhere."""
+    if isinstance(value, tuple):
+        parts = [aligned(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value.copy(order="K") if isinstance(value, np.ndarray) and not value.flags.aligned else value
 
 
 def ask_next(
@@ -293,7 +301,7 @@ def checked_block(pieces: list[Any], slot: Slot) -> LocalMatrix:
             "expected; blocks must have the same columns, and must not change while they are read."
         )
         raise BlockError(msg)
-    values = M.values.tocsr() if M.is_sparse else M.values
+    values = M.values.tocsr() if M.is_sparse else aligned(M.values)
     if M.exponent:  # each block has its own, and none is needed: `Statistics` refuses what would need one
         entries = values.data if M.is_sparse else values
         np.ldexp(entries, M.exponent, out=entries)
