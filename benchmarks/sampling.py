@@ -4,17 +4,23 @@ The document sets of the paper, fitted by `CoSeparableNMF` in memory and as bloc
 as by default (8192, which is all of most sets), 2000 and 1000, where that is at most six tenths of the rows. Ratios of
 what rows, columns, core and refitted factors explain; 1 is as good as in memory. Clusters are compared by the accuracy
 of the paper, against the true classes of documents. Then planted matrices (`make_coseparable`), of which in memory and
-in blocks the same rows and columns shall be found.
+in blocks the same rows and columns shall be found. Last, what becomes of both if a part of the strategy is left out:
+means over the document sets with a sample of 1000 rows, and over the planted matrices.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
+import cosep.large.fit
 from benchmarks.data import DOCUMENTS, Problem
 from benchmarks.harness import Bar, Row, rows_on_sets, say
 from cosep import CoSeparableNMF, Selection, clustering_accuracy, index_accuracy, make_coseparable, row_blocks
+from cosep.large.candidates import directions
+from cosep.matrix.local import Array, Indices, LocalMatrix
 
 SAMPLES = (None, 2000, 1000)
 # Of more rows than this share of all, a sample shows nothing.
@@ -26,18 +32,61 @@ PARTS = ("row", "col", "core")
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
     """Yield one row for each data set and size of the sample, and one for each planted matrix."""
-    yield from rows_on_sets(("planted", "sports") if tiny else DOCUMENTS, lambda problem: compared(problem, tiny=tiny))
+    sizes = (20,) if tiny else SAMPLES
+    yield from rows_on_sets(("planted", "sports") if tiny else DOCUMENTS, lambda problem: compared(problem, sizes))
     for m, n, r in ((400, 30, 3),) if tiny else PLANTED:
         for noise in NOISES:
             name = f"planted {m} x {n}, {r} and {r}, noise {noise:g}"
             say(f"  {name}")
             yield {"set": name, **same_planted((m, n, r, r), noise, 100 if tiny else 4000)}
+    for variant in VARIANTS:
+        say(f"  {variant}")
+        yield ablated(variant, tiny=tiny)
 
 
-def compared(problem: Problem, *, tiny: bool) -> Iterable[Row]:
+def ablated(variant: str, *, tiny: bool) -> Row:
+    """Return means over the document sets and the planted matrices, with a part of the strategy left out."""
+    with ExitStack() as stack:
+        for name, value in VARIANTS[variant].items():
+            stack.enter_context(patch.object(cosep.large.fit, name, value))
+        names = ("planted",) if tiny else [name for name in DOCUMENTS if name != "sports"]
+        sizes = (20,) if tiny else (1000,)
+        on_sets = [row for row in rows_on_sets(names, lambda problem: compared(problem, sizes)) if "row_ratio" in row]
+        on_planted = [
+            same_planted((m, n, r, r), noise, 100 if tiny else 4000)
+            for m, n, r in (((400, 30, 3),) if tiny else PLANTED)
+            for noise in NOISES
+        ]
+    ratios = [f"{part}_ratio" for part in (*PARTS, "refitted")]
+    means = {name: float(np.mean([row[name] for row in on_sets])) for name in ratios if on_sets}
+    planted = float(np.mean([row["planted_found_pct"] for row in on_planted]))
+    return {"set": variant, "asked": "ablation", **means, "planted_found_pct": planted}
+
+
+def only(kind: int) -> Callable[..., tuple[Array, Array]]:
+    """Return a search for typical rows alone, 0, or for extreme rows alone, 1."""
+
+    def one_kind(Z: LocalMatrix, chosen: Indices) -> tuple[Array, Array]:
+        found = directions(Z, chosen)
+        return (found[0], found[1][:, :0]) if kind == 0 else (found[0][:, :0], found[1])
+
+    return one_kind
+
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "all parts": {},
+    "no search for candidates": {"SEARCHES": 0},
+    "one search": {"SEARCHES": 1},
+    "typical candidates alone": {"directions": only(0)},
+    "extreme candidates alone": {"directions": only(1)},
+    "one pass for factors": {"MOST_STEPS": 1},
+}
+
+
+def compared(problem: Problem, sizes: Iterable[int | None]) -> Iterable[Row]:
     """Yield one row for each size of the sample."""
     exact = CoSeparableNMF(problem.r, problem.r).fit(problem.X)
-    for size in (20,) if tiny else SAMPLES:
+    for size in sizes:
         if size is not None and size > LARGEST_SHARE * problem.X.shape[0]:
             continue
         fit = CoSeparableNMF(problem.r, problem.r, preselect=None if size is None else (size, None))

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from in_blocks import DATA, FORMATS, lengths_of, local, some_directions
 
 from cosep import make_coseparable
 from cosep.large.candidates import DIGITS, KEPT, Directions, candidates, directions
 from cosep.matrix.local import LocalMatrix
+from in_blocks import DATA, FORMATS, lengths_of, local, some_directions
 
 
 def slow_candidates(where, X):

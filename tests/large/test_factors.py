@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
-from in_blocks import DATA, FORMATS, lengths_of, local
-from oracles import qp_orthant
 
 from cosep import Factorization, Selection, mix
 from cosep.large.factors import Fitted, Short, long_factors, outcome, sums
 from cosep.matrix.blocks import Column
-from cosep.mixing import coefficients
 from cosep.matrix.local import LocalMatrix
+from cosep.mixing import coefficients
+from in_blocks import DATA, FORMATS, lengths_of, local
+from oracles import qp_orthant
 
 BLOCKINGS = [(1, False, "csc"), (9, True, "dense"), (40, False, "csr")]
 

@@ -13,6 +13,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
+
+from cosep import CoSeparableNMF, Pool, Selection, SelectionWarning, cosfgm, make_coseparable, row_blocks
+from cosep.large import fit as module
+from cosep.matrix.blocks import BlockError
+from cosep.matrix.dask import DaskBlocks
 from in_blocks import (
     DATA,
     FORMATS,
@@ -28,12 +34,6 @@ from in_blocks import (
     noted,
     reads,
 )
-from sklearn.base import clone
-
-from cosep import CoSeparableNMF, Pool, Selection, SelectionWarning, cosfgm, make_coseparable, row_blocks
-from cosep.large import fit as module
-from cosep.matrix.blocks import BlockError
-from cosep.matrix.dask import DaskBlocks
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosep.SelectionWarning")
 

@@ -5,7 +5,6 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from in_blocks import DATA, FORMATS, lengths_of, local, some_directions
 
 from cosep import Pool
 from cosep.archive import array_headers, read_arrays, write_arrays
@@ -13,6 +12,7 @@ from cosep.large.candidates import Candidates, candidates
 from cosep.large.factors import Fitted, Outcome, Short, Sums, outcome, sums
 from cosep.large.passes import Passes
 from cosep.large.statistics import Drawing, Statistics, statistics
+from in_blocks import DATA, FORMATS, lengths_of, local, some_directions
 
 X = DATA["counts"]
 

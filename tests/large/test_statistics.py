@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from in_blocks import DATA, FORMATS, lengths_of, local
 
 from cosep.large.statistics import Drawing, Statistics, sample_of, statistics, uniforms
+from in_blocks import DATA, FORMATS, lengths_of, local
 
 
 def gathered(X, lengths, drawing, make=np.asarray):

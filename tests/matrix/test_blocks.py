@@ -4,10 +4,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from in_blocks import DATA, FORMATS, failing, lengths_of, local, piece
 
 from cosep.matrix import blocks as module
 from cosep.matrix.blocks import FAN, BlockError, Column, RowBlocks, tree
+from in_blocks import DATA, FORMATS, failing, lengths_of, local, piece
 
 X = DATA["counts"]
 

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from in_blocks import DATA, array, failing, lengths_of, noted, piece, reads
 
 from cosep import row_blocks
 from cosep.matrix import cutting
 from cosep.matrix.blocks import BlockError
 from cosep.matrix.cutting import own_blocks
 from cosep.matrix.dask import DaskBlocks
+from in_blocks import DATA, array, failing, lengths_of, noted, piece, reads
 
 X = DATA["counts"]
 NAMES = [f"word {j}" for j in range(X.shape[1])]

@@ -7,10 +7,10 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
-from in_blocks import DATA, FORMATS, array, by_dask, chunked, deadly, failing, lengths_of, local, noted, piece, reads
 
 from cosep.matrix.blocks import BlockError, Column
 from cosep.matrix.dask import LEAF, DaskBlocks, from_array, from_pieces
+from in_blocks import DATA, FORMATS, array, by_dask, chunked, deadly, failing, lengths_of, local, noted, piece, reads
 
 X = DATA["counts"]
 
