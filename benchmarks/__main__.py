@@ -11,13 +11,17 @@ from benchmarks import (
     compilation,
     completion,
     defaults,
+    executors,
     fits,
     growth,
     invariance,
+    large,
+    limits,
     memory,
     methods,
     rank,
     reading,
+    sampling,
     solvers,
     threads,
 )
@@ -40,6 +44,10 @@ MODULES = (
     completion,
     rank,
     reading,
+    sampling,
+    executors,
+    large,
+    limits,
 )
 ITEMS: dict[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 

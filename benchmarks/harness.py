@@ -131,12 +131,13 @@ def with_memory(call: Callable[[], Any]) -> tuple[Timed, float]:
 
     The peak is that of the whole process: call it in a process of its own that has held nothing larger before.
     """
-    before = _memory("VmRSS")
+    before = resident("VmRSS")
     timed = clock(call)
-    return timed, _memory("VmHWM") - before
+    return timed, resident("VmHWM") - before
 
 
-def _memory(name: str) -> float:
+def resident(name: str) -> float:
+    """Return the resident set of this process in bytes: as it is, VmRSS, or at its peak, VmHWM."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith(name))
 

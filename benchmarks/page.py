@@ -15,7 +15,7 @@ nothing else is said: one thread for BLAS, OpenMP and numba, everything loaded a
 competitors take turns, the best of three rounds counts, seconds are the processor's. Published data sets need
 `COSEP_DATA`, the folder that holds them.
 """
-UNITS = {"s": "s", "pct": "%", "mb": "MB"}
+UNITS = {"s": "s", "pct": "%", "mb": "MB", "gb": "GB"}
 # What tells where a row comes from: said once for a section, and once for the page.
 SOURCE, PLACE = ("cosep", "commit", "date"), ("machine", "software")
 

@@ -16,6 +16,8 @@ from benchmarks import (
     growth,
     harness,
     invariance,
+    large,
+    limits,
     memory,
     page,
     threads,
@@ -26,7 +28,7 @@ from cosep import CoSeparableNMF, faithful, make_coseparable
 @pytest.fixture
 def in_one_process(monkeypatch):
     """Let benchmarks do here what they would do in processes of their own."""
-    for module in (__main__, compilation, growth, invariance, memory, threads):
+    for module in (__main__, compilation, growth, invariance, large, limits, memory, threads):
         monkeypatch.setattr(module, "isolated", lambda call, **_: call)
 
 

@@ -20,6 +20,7 @@ import scipy.io
 import scipy.sparse
 
 from cosep import CoSeparableNMF, Factorization, make_coseparable
+from cosep.io import write_blocks
 
 COSEP = Path(sys.executable).with_name("cosep")
 FILES = ["columns.csv", "core.csv", "model.npz", "report.html", "rows.csv", "summary.json"]
@@ -282,7 +283,24 @@ def truncated_gz(path):
     path.write_bytes(whole[: len(whole) // 2])
 
 
+def damaged_store(path):
+    write_blocks(path, [np.random.default_rng(0).random((40, 30))])
+    chunk = path / "c" / "0" / "0"
+    held = bytearray(chunk.read_bytes())
+    held[len(held) // 2] ^= 0xFF
+    chunk.write_bytes(held)
+
+
+def damaged_files(path):
+    path.mkdir()
+    for k in (1, 2):
+        np.save(path / f"block{k}.npy", np.ones((5, 4)))
+    (path / "block2.npy").write_bytes((path / "block2.npy").read_bytes()[:-40])
+
+
 BAD = {
+    "damaged.zarr": damaged_store,
+    "block2.npy": lambda path: damaged_files(path.parent / "damaged"),
     "wrong.npz": lambda path: path.write_text("a,b\n1,2\n"),
     "pickle.npz": bad_npz,
     "pickle.npy": bad_npz,
@@ -311,7 +329,8 @@ def test_bad_input_is_one_sentence_that_names_it_and_leaves_nothing(name, tmp_pa
     if name in BAD:
         BAD[name](tmp_path / name)
     before = listed(tmp_path)
-    refused(cosep("fit", name, "--rows", 2, "--cols", 2, "--out", "answer", cwd=tmp_path), name)
+    source = name if name in before or not before else before[0]
+    refused(cosep("fit", source, "--rows", 2, "--cols", 2, "--out", "answer", cwd=tmp_path), name)
     assert listed(tmp_path) == before
 
 

@@ -1,5 +1,6 @@
 """The commands, their options and help, and the exit codes: 0 done, 2 for bad input, 1 for a bug, 130 for Ctrl-C."""
 
+import logging
 import os
 import re
 import shlex
@@ -40,7 +41,16 @@ OPTIONS = {
     "stop_words": "--stop-words",
     "min_df": "--min-df",
     "top_words": "--top-words",
+    "preselect": "--sample",
+    "checkpoint": "--checkpoint",
+    "scheduler": "--scheduler",
 }
+# Options of INPUT that is in memory, and of INPUT in blocks of rows, by their parameters.
+OF_MEMORY = (
+    *("choose", "stability", "labels", "label_column", "kind", "layout", "index", "variable"),
+    *("text_column", "stop_words", "min_df", "top_words", "complete"),
+)
+OF_BLOCKS = ("checkpoint", "sample", "scheduler")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
@@ -51,6 +61,15 @@ Input = Annotated[
         metavar="INPUT",
         help="A matrix (.mtx, .npz, .npy, .csv, .tsv, .parquet, .mat, .h5ad) or texts (a folder of .txt, "
         "a .txt with one text a line, .jsonl, or a table with --text-column).",
+    ),
+]
+InputOrStore = Annotated[
+    Path,
+    typer.Argument(
+        metavar="INPUT",
+        help="A matrix (.mtx, .npz, .npy, .csv, .tsv, .parquet, .mat, .h5ad), texts (a folder of .txt, "
+        "a .txt with one text a line, .jsonl, or a table with --text-column), or blocks of rows that need not fit in "
+        "memory (a Zarr store, or a folder of .npz, .npy or .parquet).",
     ),
 ]
 Rows = Annotated[int | None, typer.Option(help="How many rows to select; 10, or all of fewer, if not said.")]
@@ -72,7 +91,7 @@ Layout = Annotated[
     str | None, typer.Option(help="What a table holds: wide or triplets; told by its columns if not said.")
 ]
 Variable = Annotated[str | None, typer.Option(help="The matrix to take from a .mat file with several.")]
-Layer = Annotated[str | None, typer.Option(help="The layer to take from an .h5ad file, or raw.")]
+Layer = Annotated[str | None, typer.Option(help="The layer to take from an .h5ad file or a store, or raw.")]
 TextColumn = Annotated[str | None, typer.Option(help="The column or field that holds the texts.")]
 StopWords = Annotated[str, typer.Option(help="Words that do not count: english or none.")]
 MinDf = Annotated[int, typer.Option(help="A word counts if so many texts have it.")]
@@ -126,7 +145,8 @@ def demo(
 
 @app.command()
 def fit(  # noqa: PLR0913 - the options of a command
-    source: Input,
+    context: typer.Context,
+    source: InputOrStore,
     *,
     rows: Rows = None,
     cols: Cols = None,
@@ -149,6 +169,13 @@ def fit(  # noqa: PLR0913 - the options of a command
     stop_words: StopWords = "english",
     min_df: MinDf = 2,
     top_words: TopWords = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Folder to keep passes over blocks in, so that a stopped run can go on.")
+    ] = None,
+    sample: Annotated[int | None, typer.Option(help="Rows to sample from blocks, to select from.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask cluster to go through blocks on, such as tcp://host:8786.")
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -167,10 +194,18 @@ def fit(  # noqa: PLR0913 - the options of a command
             msg = "--choose-rank finds --rows and --cols; leave these out, or it."
             raise ValueError(msg)
         folder = Path(f"{_stem(source)}-cosep") if out is None else out
-        if source.resolve().parent == folder.resolve() and source.name in FILES:
-            msg = f"out={str(folder)!r} would replace INPUT itself; name another folder."
+        place, goal, in_blocks = source.resolve(), folder.resolve(), _in_blocks(context, source)
+        if (place.parent == goal and source.name in FILES) or (in_blocks and goal.is_relative_to(place)):
+            msg = f"out={str(folder)!r} would replace INPUT itself, or be part of it; name another folder."
             raise ValueError(msg)
-        run(read, folder, wishes, Manner(as_json=as_json, quiet=quiet), _command())
+        manner = Manner(as_json=as_json, quiet=quiet)
+        if not in_blocks:
+            run(read, folder, wishes, manner, _command())
+            return
+        from cosep.cli.blocks import Way  # noqa: PLC0415 - help is quick without the numerics
+        from cosep.cli.blocks import run as run_blocks  # noqa: PLC0415 - as above
+
+        run_blocks(source, folder, wishes, Way(layer, checkpoint, sample, scheduler), manner, _command())
 
 
 @app.command()
@@ -207,8 +242,9 @@ def rank(  # noqa: PLR0913 - the options of a command
 
 @app.command()
 def transform(  # noqa: PLR0913 - the options of a command
+    context: typer.Context,
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A folder that cosep fit wrote, or its model.npz.")],
-    source: Input,
+    source: InputOrStore,
     *,
     complete: Annotated[
         bool, typer.Option("--complete", help="Predict all columns from the selected ones, the only ones needed.")
@@ -230,7 +266,11 @@ def transform(  # noqa: PLR0913 - the options of a command
     Example:  cosep transform answer new.csv --out memberships.csv
     """
     with plain_endings():
-        from cosep.cli.transform import run  # noqa: PLC0415 - help is quick without the numerics
+        from cosep.cli.transform import run, run_blocks  # noqa: PLC0415 - help is quick without the numerics
+
+        if _in_blocks(context, source):
+            run_blocks(model, source, out, layer)
+            return
 
         def read(text: Any) -> "NamedMatrix":
             column = text.get("column") if text_column is None else text_column
@@ -289,6 +329,28 @@ def _reader(
     return reader
 
 
+def _in_blocks(context: typer.Context, source: Path) -> bool:
+    """Tell whether INPUT is in blocks of rows; refuse options that say nothing of what it is."""
+    from cosep.io.stores import is_blocks  # noqa: PLC0415 - help is quick without the numerics
+
+    blocks = is_blocks(source)
+    for option in context.command.params:
+        name = str(option.name)
+        given = context.get_parameter_source(name)
+        if given is None or given.name != "COMMANDLINE":
+            continue
+        if blocks and (name in OF_MEMORY or (name == "as_json" and context.command.name == "transform")):
+            msg = f"{option.opts[0]} says nothing of blocks of rows, which INPUT is; leave it out."
+            raise ValueError(msg)
+        if not blocks and name in OF_BLOCKS:
+            msg = (
+                f"{option.opts[0]} is for blocks of rows, a Zarr store or a folder of .npz, .npy or .parquet files, "
+                "which INPUT is not; leave it out."
+            )
+            raise ValueError(msg)
+    return blocks
+
+
 def _text(column: str | None, stop_words: str, min_df: int, top_words: int | None) -> dict[str, Any]:
     """Return how texts become counts."""
     words = None if stop_words == "none" else stop_words
@@ -341,11 +403,18 @@ def plain_endings() -> Iterator[None]:
         if isinstance(error, OSError):
             # Nothing more can be printed, not even when Python ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up()
         typer.echo(_in_words_of_the_command(str(error) or "There is not enough memory for this input."), err=True)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
+        _give_up()
         typer.echo("Stopped by Ctrl-C.", err=True)
         raise typer.Exit(130) from None
+
+
+def _give_up() -> None:
+    """Say nothing of chunks of a store that are still being read, in threads that nobody waits for any more."""
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
 
 def _in_words_of_the_command(told: str) -> str:

@@ -21,13 +21,13 @@ from rich.console import Console
 import cosep
 from cosep.cli.folder import complete_folder, save_table
 from cosep.cli.summary import Output, show, summarize, wide_enough
-from cosep.cli.watching import watching
+from cosep.cli.watching import nobody, watching
 from cosep.estimators import CoSeparableNMF
 from cosep.explanation import explain
 from cosep.factorization import Callback, Factorization, Selection
 from cosep.io import NamedMatrix
 from cosep.matrix.checks import as_matrix, check_choice, check_count, check_number
-from cosep.matrix.local import LocalMatrix
+from cosep.matrix.local import Array, LocalMatrix
 from cosep.metrics import clustering_accuracy
 from cosep.rank import RankChoice, choose_rank
 from cosep.report import write_report
@@ -38,7 +38,7 @@ from cosep.select.method import Method
 from cosep.topics import topics_of
 from cosep.wording import count
 
-FILES = ("model.npz", "rows.csv", "columns.csv", "core.csv", "summary.json", "report.html")
+FILES = ("model.npz", "rows.csv", "rows.zarr", "columns.csv", "core.csv", "summary.json", "report.html")
 # Rows and columns that are selected where nobody says how many.
 ENOUGH = 10
 
@@ -71,7 +71,7 @@ def run(read: Callable[[], NamedMatrix], out: Path, wishes: Wishes, manner: Mann
     """Read, fit, write, and say what was found; progress goes to a terminal only."""
     start = time.perf_counter()
     with watching(Console(stderr=True), quiet=manner.quiet or manner.as_json) as callback:
-        tell = callback or _nobody
+        tell = callback or nobody
         tell("read", 0, 1, np.nan)
         data = read()
         check(wishes, data.values.shape)
@@ -82,7 +82,7 @@ def run(read: Callable[[], NamedMatrix], out: Path, wishes: Wishes, manner: Mann
             tell("write", 0, 1, np.nan)
             M = as_matrix(data.values)
             write_tables(folder, record, M)
-            summary = summarize(record, M) | shares | _circumstances(wishes, command)
+            summary = summarize(record, M) | shares | circumstances(wishes, command)
             if data.labels is not None:
                 alone = np.zeros(len(data.labels), dtype=int)
                 summary["accuracy"] = clustering_accuracy(data.labels, record.row_labels)
@@ -106,10 +106,6 @@ def run(read: Callable[[], NamedMatrix], out: Path, wishes: Wishes, manner: Mann
     summary["files"] = [str(out / name) for name in FILES if (out / name).exists()]
     say(summary, choice, manner)
     return summary
-
-
-def _nobody(stage: str, step: int, most_steps: int, error: float) -> None:
-    """Hear what nobody watches."""
 
 
 def check(wishes: Wishes, shape: tuple[int, int]) -> None:
@@ -173,7 +169,7 @@ def _scaled_first(method: str, scaling: str, X: Any, n_rows: int, n_cols: int) -
     return BOTH_SELECTORS[method](scale(X, scaling)[0].values, n_rows, n_cols)
 
 
-def _circumstances(wishes: Wishes, command: str) -> dict[str, Any]:
+def circumstances(wishes: Wishes, command: str) -> dict[str, Any]:
     """Return what made the answer."""
     software = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "numba")}
     return {
@@ -186,9 +182,14 @@ def _circumstances(wishes: Wishes, command: str) -> dict[str, Any]:
 
 def write_tables(folder: Path, record: Factorization, M: LocalMatrix) -> None:
     """Write the model, and what it says of rows, columns and core."""
-    record.save(folder / "model.npz")
     save_table(folder / "rows.csv", members(record, M))
     save_table(folder / "columns.csv", members(record.T, M.T))
+    write_model(folder, record)
+
+
+def write_model(folder: Path, record: Factorization) -> None:
+    """Write the model, and its core as a table."""
+    record.save(folder / "model.npz")
     topics = topics_of(record)
     names, anchors = np.asarray(record.row_names)[topics.rows], np.asarray(record.col_names)[topics.cols]
     with (folder / "core.csv").open("w", newline="", encoding="utf-8") as file:
@@ -197,25 +198,35 @@ def write_tables(folder: Path, record: Factorization, M: LocalMatrix) -> None:
 
 
 def members(record: Factorization, M: LocalMatrix) -> dict[str, Any]:
-    """Return for each row its name, cluster, nearest representative, how well it is explained, and what it explains.
+    """Return the table of all rows.
 
     A selected row explains ``<X, u x> / ||X||^2`` by its weights u in all rows; over the selected rows these add up to
     ``1 - (1 - fidelity)^2``.
     """
-    topics, names = topics_of(record), np.asarray(record.row_names)
+    topics = topics_of(record)
     chosen = M.take(rows=topics.rows)
-    parts = topics.row_weights * np.linalg.norm(chosen, axis=1)
+    explains = np.einsum("ik,ik->k", topics.row_weights, M.dot(chosen.T)) / M.squared_norm()
+    return table(record, np.linalg.norm(chosen, axis=1), explains, record.row_errors(M))
+
+
+def table(record: Factorization, norms: Array, explains: Array, errors: Array) -> dict[str, Any]:
+    """Return for each row its name, cluster, nearest representative, how well it is explained, and what it explains.
+
+    Given are the norms of the selected rows and what they explain, and the errors of all rows.
+    """
+    topics, names = topics_of(record), np.asarray(record.row_names)
+    parts = topics.row_weights * norms
     sums = parts.sum(axis=1)
-    explains = np.full(len(names), np.nan)
-    explains[topics.rows] = np.einsum("ik,ik->k", topics.row_weights, M.dot(chosen.T)) / M.squared_norm()
+    shares = np.full(len(names), np.nan)
+    shares[topics.rows] = explains
     return {
         "name": names,
         "cluster": record.row_labels,
         "representative": np.where(sums > 0, names[topics.rows][parts.argmax(axis=1)], ""),
         "membership": _numbers(parts.max(axis=1) / np.where(sums > 0, sums, np.nan)),
         "selected": np.isin(np.arange(len(names)), topics.rows).astype(int),
-        "explained": _numbers(1.0 - record.row_errors(M)),
-        "explains": _numbers(explains),
+        "explained": _numbers(1.0 - errors),
+        "explains": _numbers(shares),
     }
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,9 +32,11 @@ def complete_folder(out: Path, owned: tuple[str, ...]) -> Iterator[Path]:
             yield Path(part)
             written = sorted(file.name for file in Path(part).iterdir())
             for name in written:
+                if (out / name).is_dir():  # which cannot be replaced
+                    _remove(out / name)
                 (Path(part) / name).replace(out / name)
         for name in set(owned) - set(written):
-            (out / name).unlink(missing_ok=True)
+            _remove(out / name)
     except BaseException as error:
         for folder in made:
             if folder.is_dir() and not any(folder.iterdir()):
@@ -42,6 +45,13 @@ def complete_folder(out: Path, owned: tuple[str, ...]) -> Iterator[Path]:
             msg = f"out={str(out)!r} cannot be written ({error.strerror or error}); name another folder, or make room."
             raise ValueError(msg) from error
         raise
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or a folder, if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -59,10 +69,11 @@ def complete_file(out: Path, option: str = "out") -> Iterator[Path]:
             part.unlink()
 
 
-def write_table(file: TextIO, columns: dict[str, Iterable[Any]]) -> None:
-    """Write columns of one length as CSV, with a header."""
+def write_table(file: TextIO, columns: dict[str, Iterable[Any]], *, heading: bool = True) -> None:
+    """Write columns of one length as CSV, with a heading unless it stands there already."""
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(columns)
+    if heading:
+        writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
 
 

@@ -1,5 +1,6 @@
 """A factorization with names enters; what was found leaves, as plain values for machines and as a table for people."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,26 @@ def summarize(record: Factorization, M: LocalMatrix) -> dict[str, Any]:
     Topics come from the weights, in which every row is a mix of the selected rows and every column of the selected
     columns. The refitted factors come closer to X, but may drift away from what was selected.
     """
+    topics, names = topics_of(record), np.asarray(record.row_names)
+    labels, parts = topics.speakers(M)
+    numbers = range(len(topics.rows))
+    return told(
+        record,
+        M.shape,
+        [int((labels == k).sum()) for k in numbers],
+        [names[topics.closest(k, labels, parts, OTHERS)].tolist() for k in numbers],
+    )
+
+
+def told(
+    record: Factorization, shape: tuple[int, int], sizes: Sequence[int], others: Sequence[list[str]]
+) -> dict[str, Any]:
+    """Return what was found, given for each topic how many rows it speaks for, and names of those closest to it."""
     topics = topics_of(record)
     names, col_names = np.asarray(record.row_names), np.asarray(record.col_names)
-    labels, parts = topics.speakers(M)
     values = topics.core @ topics.col_weights
     return {
-        "shape": list(M.shape),
+        "shape": list(shape),
         "n_rows": len(topics.rows),
         "n_cols": len(topics.cols),
         "topics": [
@@ -37,8 +52,8 @@ def summarize(record: Factorization, M: LocalMatrix) -> dict[str, Any]:
                 "row": str(names[row]),
                 "anchors": col_names[topics.cols[topics.anchors(k)]].tolist(),
                 "columns": _largest(values[k], col_names, COLUMNS),
-                "others": names[topics.closest(k, labels, parts, OTHERS)].tolist(),
-                "size": int((labels == k).sum()),
+                "others": others[k],
+                "size": sizes[k],
             }
             for k, row in enumerate(topics.rows)
         ],

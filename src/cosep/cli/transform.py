@@ -3,19 +3,27 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, Self, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
 
 from cosep.cli.folder import complete_file, write_table
+from cosep.cli.turns import col_names_of, in_turn, names_at
+from cosep.cli.watching import nobody, watching
 from cosep.factorization import Factorization
-from cosep.io import NamedMatrix, TextOptions
+from cosep.io import NamedMatrix, TextOptions, read_blocks
+from cosep.matrix.local import Array, LocalMatrix
 from cosep.membership import memberships
 from cosep.topics import topics_of
+
+# So many times the room of a number is taken by its text.
+PRINTED = 16
 
 
 def run(
@@ -25,6 +33,40 @@ def run(
     record = load(model)
     data = read(counting(record))
     write((completed if complete else transformed)(record, data), out, as_json=as_json)
+
+
+class Shares(NamedTuple):
+    """What some rows are explained by: the part of each representative, and the relative errors."""
+
+    shares: Array
+    errors: Array
+
+    def merge(self, others: Sequence[Self]) -> "Shares":
+        """Put following rows below."""
+        return Shares(*(np.concatenate(parts) for parts in zip(self, *others, strict=True)))
+
+
+def shares_of(asked: tuple[Factorization, list[int] | None], block: LocalMatrix, _start: int) -> Shares:
+    """Explain the rows of one block, given where the columns of the model are in it."""
+    record, places = asked
+    return Shares(*memberships(record, block if places is None else LocalMatrix(block.values[:, places])))
+
+
+def run_blocks(model: Path, path: Path, out: Path | None, layer: str | None) -> None:
+    """Read the model, and write what it says of rows that need not fit in memory, some blocks at a time."""
+    record = load(model)
+    blocks = read_blocks(path, layer=layer)
+    places = places_of(col_names_of(blocks), np.asarray(record.col_names), "columns")
+    width = PRINTED * (len(topics_of(record).rows) + 1)
+    with ExitStack() as stack:
+        file: TextIO = sys.stdout
+        if out is not None:
+            part = stack.enter_context(complete_file(out))
+            file = stack.enter_context(part.open("w", newline="", encoding="utf-8"))
+        callback = stack.enter_context(watching(Console(stderr=True), quiet=out is None)) or nobody
+        for start, stop, found in in_turn(blocks, shares_of, (record, places), width, callback):
+            names = names_at(blocks, np.arange(start, stop))
+            write_table(file, table_of(record, names, found), heading=start == 0)
 
 
 def counting(record: Factorization) -> dict[str, Any]:
@@ -55,28 +97,40 @@ def load(path: Path) -> Factorization:
 
 def columns_of(data: NamedMatrix, wanted: NDArray[Any], what: str) -> Any:
     """Return the wanted columns of a matrix, by name, in the order of the model; others are left out."""
-    if np.array_equal(data.col_names, wanted):
-        return data.values
-    known, asked = Counter(map(str, data.col_names)), Counter(map(str, wanted))
+    places = places_of(data.col_names, wanted, what)
+    return data.values if places is None else data.values[:, places]
+
+
+def places_of(found: NDArray[Any], wanted: NDArray[Any], what: str) -> list[int] | None:
+    """Return where the wanted columns are among those found, None if these are the same."""
+    if np.array_equal(found, wanted):
+        return None
+    known, asked = Counter(map(str, found)), Counter(map(str, wanted))
     repeated = [name for name in asked if asked[name] > 1 or known[name] > 1]
     if repeated:
         msg = f"input has columns in another order than the model, and several are called {repeated[0]!r}; rename them."
         raise ValueError(msg)
-    places = {str(name): place for place, name in enumerate(data.col_names)}
+    places = {str(name): place for place, name in enumerate(found)}
     missing = [str(name) for name in wanted if str(name) not in places]
     if missing:
         some = ", ".join(map(repr, missing[:3])) + (", ..." if len(missing) > 3 else "")
         msg = f"input lacks {len(missing)} of {len(wanted)} {what} of the model ({some}); name its columns as there."
         raise ValueError(msg)
-    return data.values[:, [places[str(name)] for name in wanted]]
+    return [places[str(name)] for name in wanted]
 
 
 def transformed(record: Factorization, data: NamedMatrix) -> dict[str, Any]:
     """Return for each new row its nearest representative, how well it is explained, and the part of each one."""
-    shares, errors = memberships(record, columns_of(data, np.asarray(record.col_names), "columns"))
+    found = Shares(*memberships(record, columns_of(data, np.asarray(record.col_names), "columns")))
+    return table_of(record, data.row_names, found)
+
+
+def table_of(record: Factorization, row_names: NDArray[Any], found: "Shares") -> dict[str, Any]:
+    """Return the table of some new rows."""
+    shares, errors = found
     names, known = np.asarray(record.row_names)[topics_of(record).rows], shares.any(axis=1)
     table: dict[str, Any] = {
-        "name": data.row_names.tolist(),
+        "name": row_names.tolist(),
         "representative": np.where(known, names[shares.argmax(axis=1)], "").tolist(),
         "membership": np.round(shares.max(axis=1), 4).tolist(),
         "explained": [None if np.isnan(error) else round(1.0 - error, 4) for error in errors],

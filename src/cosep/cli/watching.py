@@ -13,6 +13,12 @@ from cosep.kernels.compile import is_compiled
 # Stages of the library's callbacks, in words. How many rounds some of them take is not known beforehand.
 STAGES = {
     "read": "reading",
+    "statistics": "reading all rows",
+    "sample": "fetching a sample of rows",
+    "candidates": "searching all rows for better ones",
+    "factors": "fitting the factors to all rows",
+    "outcome": "measuring what is explained",
+    "rows": "explaining all rows",
     "rank": "trying ranks",
     "preselect": "looking for candidates",
     "topics": "looking for topics",
@@ -58,3 +64,7 @@ def watching(console: Console, *, quiet: bool = False) -> Iterator[Callback | No
             bars.update(task, completed=step, description=f"{STAGES[stage]}{rounds}{known}")
 
         yield callback
+
+
+def nobody(stage: str, step: int, most_steps: int, error: float) -> None:
+    """Hear what nobody watches."""

@@ -58,18 +58,26 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         than others. The factors and fidelities are always those of X itself.
     preselect : int, pair of int or None
         Select among so many rows and so many columns, which stand for clusters of the others; see `preselect`. Makes
-        large data small, and can lose the best ones. None, or more than there are, keeps all of a side.
+        large data small, and can lose the best ones. None, or more than there are, keeps all of a side. Of blocks of
+        rows so many are sampled, at random and by their squared norms, and all others are searched for better ones;
+        None is 8192, or fewer if these would take more than 128 MB.
     max_iter : int
         Alternations of the fit at the most.
     tol : float
         Stop when an alternation lowers the squared error by less than ``tol`` times the squared norm of X.
     random_state : int, RandomState instance or None
-        Handed to methods that draw random numbers: of those offered by name, "xray".
+        Handed to methods that draw random numbers: of those offered by name, "xray". Of blocks of rows, the seed of the
+        sample too; None is the same one every time.
     row_pool, col_pool : Pool, optional
         Which rows and columns may be selected, and which must be. Columns by position or by name.
     callback : callable, optional
         Called as ``callback(stage, step, most_steps, relative_error)`` while ``fit`` goes on; the stages are
-        "preselect", "topics", "select", within it "solve", "mix" and "label", as far as the method has them.
+        "preselect", "topics", "select", within it "solve", "mix" and "label", as far as the method has them. Of blocks
+        of rows, also as ``callback(stage, blocks done, blocks, nan)`` within each pass over them: "statistics",
+        "sample", "candidates", "factors" and "outcome".
+    checkpoint : path, optional
+        Of blocks of rows: a folder to keep the results of passes in while ``fit`` goes on. Called again with the same
+        data and parameters after it was stopped, it goes on where it was, to the same result.
 
     Attributes
     ----------
@@ -111,8 +119,20 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         Relative duality gap of the selection, where the method has one.
     history_ : tuple
         How the selection went; see the method.
+    sample_indices_ : ndarray of int
+        Of blocks of rows: the rows that were looked at closely, in ascending order. ``factorization_`` is that of these
+        rows alone, so that it fits in memory.
+    n_passes_ : int
+        Of blocks of rows: how often they were read, ten times at the most.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
+
+    Notes
+    -----
+    A matrix that does not fit in memory, as a Dask array or as `row_blocks`, is fitted by a few passes over its blocks,
+    with a random sample of rows as a small problem in between: the selection is then that of the best rows that were
+    found, not of all. Where X is evaluated by Dask, ``row_factor_``, ``row_weights_``, ``row_labels_`` and ``rows_``
+    are lazy Dask arrays, and so is what `transform` returns: compute them, or write them with ``to_zarr``.
 
     Examples
     --------
@@ -165,7 +185,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
             )
             raise ValueError(msg)
         check_random(self.random_state)
-        for name in ("sample_indices_", "n_passes_"):  # those of blocks alone, fitted before
+        for name in ("sample_indices_", "n_passes_", "large_fit_"):  # those of blocks alone, fitted before
             self.__dict__.pop(name, None)
         method, options = self._selector(M.shape, SCALINGS, self.random_state)
         names = getattr(self, "feature_names_in_", None)
@@ -220,7 +240,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self._store_core(factors, fit.partners)
         self.row_fidelity_, self.col_fidelity_, self.core_fidelity_ = fit.fidelity
         self.reconstruction_err_ = fit.relative_error * fit.norm
-        self.sample_indices_, self.n_passes_ = fit.indices, fit.n_passes
+        self.sample_indices_, self.n_passes_, self.large_fit_ = fit.indices, fit.n_passes, fit
         self._warn_if_unfaithful(fit.relative_error)
 
     def _selector(

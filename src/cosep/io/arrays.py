@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cosep.archive import array_headers, read_arrays
+from cosep.archive import ArrayHeader, array_headers, read_arrays
 from cosep.io.record import NamedMatrix, build
 from cosep.io.source import Source
 
+NPZ = "a matrix saved by scipy.sparse.save_npz or numpy.savez"
 # What scipy.sparse.save_npz writes, by the format of the matrix.
 COMPRESSED = ("indices", "indptr", "data", "shape")
 SPARSE_PARTS = {
@@ -30,12 +31,32 @@ def read_npy(source: Source) -> NamedMatrix:
     return build(source, values)
 
 
+def npy_header(source: Source) -> ArrayHeader:
+    """Return the size and type of the one array, which is not read."""
+    with source.expecting("an array saved by numpy.save"):
+        stored = np.lib.format.open_memmap(source.path, mode="r")
+        _check_header(source, stored.shape, stored.dtype)
+        return ArrayHeader(stored.shape, stored.dtype)
+
+
+def npz_header(source: Source) -> ArrayHeader:
+    """Return the size and type of the matrix that `read_npz` would read."""
+    with source.expecting(NPZ):
+        headers = array_headers(source.path)
+        if "format" not in headers:
+            name = choose(source, {name: one.shape for name, one in headers.items() if one.is_numeric}, None)
+            _check_header(source, headers[name].shape, headers[name].dtype)
+            return headers[name]
+        shape = tuple(int(size) for size in read_arrays(source.path, ["shape"])["shape"])
+        _check_header(source, shape, headers["data"].dtype)
+        return ArrayHeader(shape, headers["data"].dtype)
+
+
 def read_npz(source: Source, variable: str | None) -> NamedMatrix:
     """Read a matrix saved by scipy.sparse.save_npz, or an array saved by numpy.savez."""
-    expected = "a matrix saved by scipy.sparse.save_npz or numpy.savez"
-    with source.expecting(expected):
+    with source.expecting(NPZ):
         headers = array_headers(source.path)
-        source.check_memory(sum(header.n_bytes for header in headers.values()), expected)
+        source.check_memory(sum(header.n_bytes for header in headers.values()), NPZ)
         if "format" in headers and variable is None:
             return build(source, _sparse(source, headers))
         name = choose(source, {name: header.shape for name, header in headers.items() if header.is_numeric}, variable)

@@ -6,6 +6,7 @@ A compressed file is unpacked while it is read. It is refused once it has grown 
 
 import bz2
 import gzip
+import hashlib
 import io
 import lzma
 import os
@@ -189,3 +190,15 @@ def _located(path: Path, name: str, kind: str | None) -> Source:
     suffixes = Path(f"_.{kind}" if kind is not None else path.name).suffixes
     packing = suffixes.pop().lower() if suffixes and suffixes[-1].lower() in UNPACKERS else ""
     return Source(path, name, suffixes[-1].lower() if suffixes else "", packing)
+
+
+def fingerprint(path: Path) -> str:
+    """Return what changes if a file, or any file of a folder, is moved, changes its size or is written again."""
+    digest = hashlib.sha256(str(path.resolve()).encode(errors="surrogateescape"))
+    for file in [path] if path.is_file() else sorted(path.rglob("*")):
+        if file.is_file():
+            found = file.stat()
+            digest.update(
+                f"{file.relative_to(path)} {found.st_size} {found.st_mtime_ns};".encode(errors="surrogateescape")
+            )
+    return digest.hexdigest()

@@ -43,7 +43,10 @@ def read_folder(source: Source) -> Texts:
     """Read every ``.txt`` file of a folder and the folders in it; names are the paths within it, without the suffix."""
     paths = sorted(_text_files(source), key=lambda path: path.relative_to(source.path).as_posix())
     if not paths:
-        source.fail(f"the folder has no {SUFFIX} files; pass a folder of texts, or the file itself.")
+        source.fail(
+            f"the folder has no {SUFFIX} files; pass a folder of texts, or the file itself. Blocks of rows are for "
+            "read_blocks and cosep fit."
+        )
     texts = []
     for path in paths:
         one = Source(path, str(path), SUFFIX, "")

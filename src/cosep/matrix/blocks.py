@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import Indices, LocalMatrix
 
-# So many answers are merged at once.
-FAN = 8
+# So many answers are merged at once; and so many there are at the most, those of more blocks being added up in turn.
+FAN, MOST_PARTS = 8, 512
 # Blocks are put together up to so many stored entries, 32 to 50 MB, and so many rows, whose factors take as much.
 MOST_ENTRIES, MOST_ROWS = 1 << 22, 1 << 17
 
@@ -161,17 +161,19 @@ class RowBlocks:
     ) -> Any:
         """Ask every block, or only some, and merge the answers: one pass over the data."""
         asked = list(range(len(self.groups)) if only is None else only)
-        done = 0
+        runs, done = chains(asked), 0
 
-        def leaf(i: int) -> Any:
+        def leaf(k: int) -> Any:
             nonlocal done
-            part = self._answer(task, state, i)
-            done += 1
-            if progress is not None:
-                progress(done, len(asked))
+            part = None
+            for i in runs[k]:
+                part = ask_next(part, task, state, list(self.groups[i]), self.slots[i])
+                done += 1
+                if progress is not None:
+                    progress(done, len(asked))
             return part
 
-        return tree(asked, leaf, merged)
+        return tree(range(len(runs)), leaf, merged)
 
     def rows(self, indices: Indices, progress: Progress | None = None) -> LocalMatrix:
         """Return rows by their positions, in the order given; only the blocks that hold some are read."""
@@ -187,14 +189,20 @@ class RowBlocks:
         self, task: Callable[[Any, LocalMatrix, int], tuple[Any, ...]], state: Any, columns: Sequence[Column]
     ) -> tuple[Any, ...]:
         """Return the arrays that the function makes of every block, those of all blocks below each other."""
-        parts = [typed(self._answer(task, state, i), columns) for i in range(len(self.groups))]
+        parts = [
+            typed(ask(task, state, list(group), slot), columns)
+            for group, slot in zip(self.groups, self.slots, strict=True)
+        ]
         return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-
-    def _answer(self, task: Callable[[Any, LocalMatrix, int], Any], state: Any, i: int) -> Any:
-        return ask(task, state, list(self.groups[i]), self.slots[i])
 
     def _first(self) -> Any:
         return stack(read(list(self.groups[0]), self.slots[0]))
+
+
+def chains(asked: Sequence[int]) -> list[Sequence[int]]:
+    """Cut into at most `MOST_PARTS` runs of about the same length."""
+    size = -(-len(asked) // MOST_PARTS)
+    return [asked[at : at + size] for at in range(0, len(asked), size)]
 
 
 def branches(asked: Sequence[int]) -> list[Sequence[int]]:
@@ -229,6 +237,14 @@ def aligned(value: Any) -> Any:
         parts = [aligned(part) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     return value.copy(order="K") if isinstance(value, np.ndarray) and not value.flags.aligned else value
+
+
+def ask_next(
+    before: Any, task: Callable[[Any, LocalMatrix, int], Any], state: Any, pieces: list[Any], slot: Slot
+) -> Any:
+    """Ask a block, and add its answer to that of the blocks before, if any."""
+    part = ask(task, state, pieces, slot)
+    return part if before is None else merged([before, part])
 
 
 def read(pieces: list[Any], slot: Slot) -> list[Any]:

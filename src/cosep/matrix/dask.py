@@ -6,7 +6,9 @@ Blocks are never kept, so that memory is that of a block for each thread, and wh
 """
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
@@ -27,7 +29,9 @@ from cosep.matrix.blocks import (
     RowNames,
     Slot,
     ask,
+    ask_next,
     branches,
+    chains,
     facts,
     layout,
     merged,
@@ -43,6 +47,8 @@ from cosep.matrix.local import LocalMatrix
 LEAF = "cosep-block"
 # What a task may need of the results so far is sent once to each worker; above the size that Dask warns about.
 LARGEST_STATE = "10GB"
+# How long a cluster may take to answer.
+PATIENCE = "10s"
 
 
 class DaskBlocks(RowBlocks):
@@ -59,13 +65,17 @@ class DaskBlocks(RowBlocks):
         """Ask every block, or only some, and merge the answers: one pass over the data."""
         asked = list(range(len(self.groups)) if only is None else only)
         tell = None if progress is None else _Telling(progress)
-        shared, leaf = _shared(state), delayed(ask, pure=False)
-        node = delayed(merged, pure=False)
+        shared, runs = _shared(state), chains(asked)
+        ask_block, node = delayed(ask_next, pure=False), delayed(merged, pure=False)
 
-        def answer(i: int) -> Delayed:
-            return leaf(task, shared, list(self.groups[i]), self.slots[i], dask_key_name=f"{LEAF}-{uuid4().hex}-{i}")
+        def leaf(k: int) -> Delayed:
+            part = None
+            for i in runs[k]:
+                key = f"{LEAF}-{uuid4().hex}-{i}"
+                part = ask_block(part, task, shared, list(self.groups[i]), self.slots[i], dask_key_name=key)
+            return part
 
-        tops = [tree(branch, answer, node) for branch in branches(asked)]
+        tops = [tree(branch, leaf, node) for branch in branches(range(len(runs)))]
         try:
             return merged(_computed(tops, len(asked), tell))
         except BlockError:
@@ -168,13 +178,26 @@ def _client() -> Any:
     return scheduler if distributed is not None and isinstance(scheduler, distributed.Client) else None
 
 
+@contextmanager
+def on_cluster(address: str) -> Iterator[None]:
+    """Let the workers of a cluster compute, given the address of its scheduler."""
+    distributed = import_module("distributed")
+    try:
+        client = distributed.Client(address, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        msg = f"scheduler={address!r} cannot be reached ({error}); name a running one, such as 'tcp://127.0.0.1:8786'."
+        raise ValueError(msg) from error
+    with client:
+        yield
+
+
 def _computed(tops: list[Delayed], count: int, progress: Progress | None) -> list[Any]:
     """Compute the branches of a tree: on a cluster progress is told by branch, elsewhere by block."""
     client = _client()
     if client is None:
         with _told(count, progress), threadpool_limits(1):
             return list(dask.compute(*tops))
-    # Not before: settings of what is not loaded yet would take its defaults with them when they end.
+    # Only where distributed is loaded: it would lose its own settings if it were loaded meanwhile.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGEST_STATE}):
         futures = client.compute(tops)
     try:

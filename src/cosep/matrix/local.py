@@ -154,7 +154,8 @@ class LocalMatrix:
     def scaled(self, row_scale: Array, col_scale: Array) -> "LocalMatrix":
         """``diag(row_scale) @ X @ diag(col_scale)`` as a new matrix of the same kind, in float64."""
         if self.is_sparse:
-            left = scipy.sparse.diags_array(row_scale).tocsr()
-            right = scipy.sparse.diags_array(col_scale).tocsr()
-            return LocalMatrix((left @ self.values @ right).asformat(self.values.format), self.exponent)
+            X = self.values
+            of_major, of_minor = (row_scale, col_scale) if X.format == "csr" else (col_scale, row_scale)
+            data = X.data * np.repeat(of_major, np.diff(X.indptr)) * of_minor[X.indices]
+            return LocalMatrix(type(X)((data, X.indices, X.indptr), shape=X.shape), self.exponent)
         return LocalMatrix(self.values * row_scale[:, None] * col_scale, self.exponent)

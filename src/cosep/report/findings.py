@@ -67,6 +67,7 @@ def gather(
             "rows": _selected(topics.rows, factorization.row_names, "row"),
             "cols": _selected(topics.cols, factorization.col_names, "column"),
         },
+        "note": _note(factorization),
         "summary": _summary(shape, explained, topics, sizes, factorization.row_names),
         "core": _core_table(factorization, topics),
         "topics": cards,
@@ -115,6 +116,12 @@ def _summary(shape: Record, explained: Record, topics: Topics, sizes: Indices, r
             f"{count(int(sizes[largest]), 'row')}, {percent(sizes[largest] / shape['rows'])} of all."
         ),
     ]
+
+
+def _note(factorization: Factorization) -> str | None:
+    """Return what must be known before anything else, such as that the rows are a sample."""
+    note = factorization.meta.get("note")
+    return readable(note, 600) if isinstance(note, str) else None
 
 
 def _core_table(factorization: Factorization, topics: Topics) -> Record | None:
@@ -240,7 +247,7 @@ def _settings(factorization: Factorization) -> dict[str, str]:
     kept = {
         readable(name, 60): readable(value, 200)
         for name, value in factorization.meta.items()
-        if isinstance(value, (str, int, float)) and name != "command"
+        if isinstance(value, (str, int, float)) and name not in {"command", "note"}
     }
     return kept | ({} if factorization.scaling is None else {"scaling": factorization.scaling.name})
 

@@ -1,0 +1,202 @@
+"""Matrices beyond memory: time, memory and passes of `CoSeparableNMF` on a Zarr store of blocks, as its rows grow.
+
+Planted sparse matrices (`benchmarks/planted.py`) of 10^5, 10^6 and 10^7 rows x 2000 columns, one percent of the entries
+nonzero, 20 planted rows and columns, noise of one percent. They are drawn block by block into a Zarr store, and fitted
+from there by Dask on one thread; each in a process of its own, whose peak of the resident set is that beyond the loaded
+process. At 10^6 rows beside scikit-learn's `MiniBatchNMF.partial_fit` over the same blocks, once, and beside
+`CoSeparableNMF` in memory, reading included: the default, and SPA+ (`method="spa"`). Explained is
+1 - ||X - WH|| / ||X||, for MiniBatchNMF on the first block. Neither of the two that work in blocks computes the long
+factor, which takes one more pass. Last, random entries in 10^5 columns, one in 10^4 nonzero: nothing to be found there,
+only the cost of very many columns.
+
+The first table is the cost model of `docs/large.md`, with the passes of each run: seconds of one core are a constant
+for the small problem plus a rate for each row, both taken from the two shorter runs with as many columns; so they
+predict the longest one, and 10^9 rows x 10^5 columns. Bytes moved and memory are those of a cluster whose workers have
+one thread, as the model has them; the memory measured is that of one process that does everything. Bytes read are
+counted as they lie on disk, compressed; the model has them as they are in memory.
+"""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from math import log
+from pathlib import Path
+from typing import Any
+
+import dask
+import numpy as np
+import scipy.sparse
+from sklearn.decomposition import MiniBatchNMF
+
+from benchmarks.harness import Bar, Row, isolated, say, with_memory
+from benchmarks.planted import BLOCK, Recipe, blocks, recipe
+from cosep import CoSeparableNMF, Factorization, row_blocks
+from cosep.io import read_blocks, write_blocks
+from cosep.large.fit import SEARCHES
+from cosep.matrix.blocks import FAN, MOST_ENTRIES, MOST_PARTS, MOST_ROWS, RowBlocks
+
+SIZES = (100_000, 1_000_000, 10_000_000)
+COMPARED = 1_000_000
+COLUMNS, KINDS = 2000, 20
+WIDE_SIZES, WIDE = (200_000, 1_000_000, 3_000_000), 100_000
+OURS = "cosep, in blocks"
+# Flops of one nonnegative least-squares problem, in squares of its unknowns: about that many on planted data.
+SOLVE = 4
+
+
+def measure(*, tiny: bool = False) -> Iterator[Row]:
+    """Yield one row for each size, and one for each peer."""
+    sizes, compared = ((3000, 6000), 3000) if tiny else (SIZES, COMPARED)
+    for m in sizes:
+        of = recipe(m, *((60, 4) if tiny else (COLUMNS, KINDS)))
+        yield from on_store(blocks(of), of, METHODS if m == compared else (OURS,))
+    for m in (3000, 6000) if tiny else WIDE_SIZES:
+        yield from on_store(entries(m, 500 if tiny else WIDE), None, (OURS,))
+
+
+def on_store(data: Iterable[Any], of: Recipe | None, names: Iterable[str]) -> Iterator[Row]:
+    """Write blocks to a store, and yield one row for each method."""
+    with tempfile.TemporaryDirectory() as folder:
+        store, stored = str(Path(folder) / "data.zarr"), 0
+
+        def counted() -> Iterator[Any]:
+            nonlocal stored
+            for block in data:
+                stored += block.nnz
+                yield block
+
+        write_blocks(store, counted())
+        m, n = read_blocks(store).shape
+        say(f"  {m} x {n}")
+        for name in names:
+            say(f"    {name}")
+            row = {"rows": m, "columns": n, "nonzeros_a_row": stored / m, "method": name}
+            yield {**row, **isolated(measured)(name, store, of)}
+
+
+def entries(m: int, n: int) -> Iterator[Any]:
+    """Yield blocks of random entries, ten in a row."""
+    random = np.random.default_rng(0)
+    for start in range(0, m, BLOCK):
+        size = min(BLOCK, m - start)
+        where, ends = random.integers(0, n, 10 * size), np.arange(0, 10 * size + 1, 10)
+        block = scipy.sparse.csr_array((random.exponential(size=10 * size), where, ends), shape=(size, n))
+        block.sum_duplicates()
+        yield block
+
+
+def measured(name: str, store: str, of: Recipe | None) -> Row:
+    """Fit one model to a store, and return what that took and found."""
+    fit, r = METHODS[name], KINDS if of is None else len(of.rows)
+    fit(row_blocks(list(blocks(recipe(1000, 100, 5), 250))), 5)
+    data = read_blocks(store)
+    size = sum(file.stat().st_size for file in Path(store).rglob("*") if file.is_file())
+    start, before = time.perf_counter(), bytes_read()
+    with dask.config.set(scheduler="threads", num_workers=1):
+        timed, extra = with_memory(lambda: fit(data, r))
+    row = {"data_mb": size / 1e6, "read_mb": (bytes_read() - before) / 1e6, "s": timed.seconds}
+    row |= {"wall_clock_s": time.perf_counter() - start, "memory_mb": extra / 1e6}
+    return {**row, **found(timed.answer, data, of)}
+
+
+def bytes_read() -> float:
+    """Return how many bytes this process has read so far. Linux only."""
+    return float(Path("/proc/self/io").read_text(encoding="ascii").split()[1])
+
+
+def found(model: Any, data: RowBlocks, of: Recipe | None) -> Row:
+    """Return how many passes a model took, what of the planted it found, and how much it explains."""
+    if isinstance(model, MiniBatchNMF):
+        X = next(pieces(data))
+        parts = Factorization(model.transform(X), None, model.components_)
+        return {"passes": 1, "explained_pct": 100 * (1.0 - parts.relative_error(X))}
+    objective = model.factorization_.meta["objective"][-1]
+    planted = {} if of is None else {"planted_rows_found": of.rows, "planted_columns_found": of.cols}
+    chosen = model.row_indices_, model.col_indices_
+    return {
+        "passes": getattr(model, "n_passes_", None),
+        **{what: len(set(one) & set(truth)) for (what, truth), one in zip(planted.items(), chosen, strict=False)},
+        "explained_pct": 100 * (1.0 - float(np.sqrt(2.0 * objective))),
+    }
+
+
+def pieces(data: RowBlocks) -> Iterator[Any]:
+    """Yield the blocks themselves."""
+    for group in data.groups:
+        yield scipy.sparse.vstack([piece() for piece in group], format="csr")
+
+
+def in_blocks(data: RowBlocks, r: int) -> Any:
+    """Fit without ever holding more than blocks; the factor of the rows stays lazy."""
+    return CoSeparableNMF(n_rows=r, n_cols=r).fit(data)
+
+
+def in_batches(data: RowBlocks, r: int) -> Any:
+    """Fit an NMF block by block, to each once."""
+    model = MiniBatchNMF(n_components=r, random_state=0)
+    for piece in pieces(data):
+        model.partial_fit(piece)
+    return model
+
+
+def in_memory(data: RowBlocks, r: int, method: str) -> Any:
+    """Load everything, and fit."""
+    return CoSeparableNMF(n_rows=r, n_cols=r, method=method).fit(scipy.sparse.vstack(list(pieces(data)), format="csr"))
+
+
+METHODS: dict[str, Callable[[RowBlocks, int], Any]] = {
+    OURS: in_blocks,
+    "cosep, in memory": partial(in_memory, method="faithful"),
+    "SPA+, in memory": partial(in_memory, method="spa"),
+    "scikit-learn MiniBatchNMF, in blocks": in_batches,
+}
+
+
+def bars(rows: list[Row]) -> list[Bar]:
+    """Hold growth, passes and what was found against what was promised."""
+    ours = [row for row in rows if row["method"] == OURS and "planted_rows_found" in row]
+    if not ours:
+        return []
+    first, last = ours[0], ours[-1]
+    growth = log(last["s"] / first["s"]) / log(last["rows"] / first["rows"])
+    missed = sum(2 * KINDS - row["planted_rows_found"] - row["planted_columns_found"] for row in ours)
+    return [
+        Bar("time of a fit in blocks ~ rows^x, x", growth, 1.1),
+        Bar("planted rows and columns not found, over all sizes", float(missed), 0.0),
+        Bar("passes at most rows minus passes at fewest", float(last["passes"] - first["passes"]), 0.0),
+    ]
+
+
+def summary(rows: list[Row]) -> list[Row]:
+    """Return what the cost model says of every size, and what was measured."""
+    lines: list[Row] = []
+    ours = [row for row in rows if row["method"] == OURS]
+    for n in dict.fromkeys(row["columns"] for row in ours):
+        runs = [row for row in ours if row["columns"] == n]
+        if len(runs) < 2:
+            continue
+        rate = (runs[1]["s"] - runs[0]["s"]) / (runs[1]["rows"] - runs[0]["rows"])
+        constant = runs[0]["s"] - rate * runs[0]["rows"]
+        for row in [*runs, *([runs[-1] | {"rows": 10**9, "s": None, "memory_mb": None}] if n == WIDE else [])]:
+            model = costs(row["rows"], n, row["nonzeros_a_row"], KINDS, row["passes"])
+            line = {"rows": row["rows"], "columns": n, "passes": row["passes"], **model}
+            line |= {"core_s": constant + rate * row["rows"], "measured_core_s": row["s"]}
+            lines.append(line | {"measured_mb": row["memory_mb"]})
+    return lines
+
+
+def costs(m: int, n: int, z: float, r: int, passes: int) -> Row:
+    """Return flops, bytes and memory of a fit: m x n with z nonzeros a row, r rows and columns to be chosen."""
+    steps = passes - 3 - SEARCHES
+    products = 4 * SEARCHES + 8 * steps + 2 + 10
+    solves = 2 * steps + 3
+    in_block = min(MOST_ROWS, MOST_ENTRIES / z, m)
+    parts = min(MOST_PARTS, m / in_block)
+    thin = 8.0 * n * r
+    return {
+        "flops": m * (z * (8 + 8 * SEARCHES + 6 * steps) + products * z * r + SOLVE * solves * r * r),
+        "read_gb": passes * m * (12 * z + 8) / 1e9,
+        "moved_gb": parts * (16 * n + (2 * steps + 1) * thin) / 1e9,
+        "worker_mb": (in_block * (24 * z + 6 * 8 * r) + (FAN + 5) * 2 * thin) / 1e6,
+    }

@@ -1,0 +1,152 @@
+"""How far the strategy for blocks is from the exact method in memory: fidelities and clusters, set by set.
+
+The document sets of the paper, fitted by `CoSeparableNMF` in memory and as blocks of rows; the sample has as many rows
+as by default (8192, which is all of most sets), 2000 and 1000, where that is at most six tenths of the rows. Ratios of
+what rows, columns, core and refitted factors explain; 1 is as good as in memory. Clusters are compared by the accuracy
+of the paper, against the true classes of documents. Then planted matrices (`make_coseparable`), of which in memory and
+in blocks the same rows and columns shall be found. Last, what becomes of both if a part of the strategy is left out:
+means over the document sets with a sample of 1000 rows, and over the planted matrices.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+import cosep.large.fit
+from benchmarks.data import DOCUMENTS, Problem
+from benchmarks.harness import Bar, Row, rows_on_sets, say
+from cosep import CoSeparableNMF, Selection, clustering_accuracy, index_accuracy, make_coseparable, row_blocks
+from cosep.large.candidates import directions
+from cosep.matrix.local import Array, Indices, LocalMatrix
+
+SAMPLES = (None, 2000, 1000)
+# Of more rows than this share of all, a sample shows nothing.
+LARGEST_SHARE = 0.6
+PLANTED = ((20_000, 100, 5), (50_000, 100, 10))
+NOISES = (0.0, 0.01)
+PARTS = ("row", "col", "core")
+
+
+def measure(*, tiny: bool = False) -> Iterator[Row]:
+    """Yield one row for each data set and size of the sample, and one for each planted matrix."""
+    sizes = (20,) if tiny else SAMPLES
+    yield from rows_on_sets(("planted", "sports") if tiny else DOCUMENTS, lambda problem: compared(problem, sizes))
+    for m, n, r in ((400, 30, 3),) if tiny else PLANTED:
+        for noise in NOISES:
+            name = f"planted {m} x {n}, {r} and {r}, noise {noise:g}"
+            say(f"  {name}")
+            yield {"set": name, **same_planted((m, n, r, r), noise, 100 if tiny else 4000)}
+    for variant in VARIANTS:
+        say(f"  {variant}")
+        yield ablated(variant, tiny=tiny)
+
+
+def ablated(variant: str, *, tiny: bool) -> Row:
+    """Return means over the document sets and the planted matrices, with a part of the strategy left out."""
+    with ExitStack() as stack:
+        for name, value in VARIANTS[variant].items():
+            stack.enter_context(patch.object(cosep.large.fit, name, value))
+        names = ("planted",) if tiny else [name for name in DOCUMENTS if name != "sports"]
+        sizes = (20,) if tiny else (1000,)
+        on_sets = [row for row in rows_on_sets(names, lambda problem: compared(problem, sizes)) if "row_ratio" in row]
+        on_planted = [
+            same_planted((m, n, r, r), noise, 100 if tiny else 4000)
+            for m, n, r in (((400, 30, 3),) if tiny else PLANTED)
+            for noise in NOISES
+        ]
+    ratios = [f"{part}_ratio" for part in (*PARTS, "refitted")]
+    means = {name: float(np.mean([row[name] for row in on_sets])) for name in ratios if on_sets}
+    planted = float(np.mean([row["planted_found_pct"] for row in on_planted]))
+    return {"set": variant, "asked": "ablation", **means, "planted_found_pct": planted}
+
+
+def only(kind: int) -> Callable[..., tuple[Array, Array]]:
+    """Return a search for typical rows alone, 0, or for extreme rows alone, 1."""
+
+    def one_kind(Z: LocalMatrix, chosen: Indices) -> tuple[Array, Array]:
+        found = directions(Z, chosen)
+        return (found[0], found[1][:, :0]) if kind == 0 else (found[0][:, :0], found[1])
+
+    return one_kind
+
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "all parts": {},
+    "no search for candidates": {"SEARCHES": 0},
+    "one search": {"SEARCHES": 1},
+    "typical candidates alone": {"directions": only(0)},
+    "extreme candidates alone": {"directions": only(1)},
+    "one pass for factors": {"MOST_STEPS": 1},
+}
+
+
+def compared(problem: Problem, sizes: Iterable[int | None]) -> Iterable[Row]:
+    """Yield one row for each size of the sample."""
+    exact = CoSeparableNMF(problem.r, problem.r).fit(problem.X)
+    for size in sizes:
+        if size is not None and size > LARGEST_SHARE * problem.X.shape[0]:
+            continue
+        fit = CoSeparableNMF(problem.r, problem.r, preselect=None if size is None else (size, None))
+        fit.fit(row_blocks(problem.X))
+        ratios = {
+            f"{part}_ratio": getattr(fit, f"{part}_fidelity_") / getattr(exact, f"{part}_fidelity_") for part in PARTS
+        }
+        yield {
+            "rows": problem.X.shape[0],
+            "sampled": len(fit.sample_indices_),
+            "asked": "default" if size is None else size,
+            "passes": fit.n_passes_,
+            **ratios,
+            "refitted_ratio": explained(fit, problem.X) / explained(exact, problem.X),
+            "accuracy": clustering_accuracy(problem.row_classes, np.asarray(fit.row_labels_)),
+            "accuracy_in_memory": clustering_accuracy(problem.row_classes, exact.row_labels_),
+        }
+
+
+def explained(model: CoSeparableNMF, X: Any) -> float:
+    """``1 - ||X - WH|| / ||X||``."""
+    return 1.0 - model.reconstruction_err_ / float(np.sqrt((X * X).sum()))
+
+
+def same_planted(sizes: tuple[int, int, int, int], noise: float, sampled: int) -> Row:
+    """Fit a planted matrix in memory and in blocks; return how many rows and columns differ."""
+    X, truth = make_coseparable(*sizes, noise=noise, random_state=0)
+    exact = CoSeparableNMF(*sizes[2:]).fit(X)
+    fit = CoSeparableNMF(*sizes[2:], preselect=(sampled, None)).fit(row_blocks(X))
+    return {
+        "rows": sizes[0],
+        "sampled": len(fit.sample_indices_),
+        "asked": sampled,
+        "passes": fit.n_passes_,
+        "different_from_in_memory": sum(
+            len(set(getattr(exact, side)) ^ set(getattr(fit, side))) for side in ("row_indices_", "col_indices_")
+        ),
+        "planted_found_pct": 100 * index_accuracy(Selection(fit.row_indices_, fit.col_indices_), truth),
+    }
+
+
+def bars(rows: list[Row]) -> list[Bar]:
+    """Hold the smallest ratios, and what differs on planted data, against what was promised."""
+    limits = {"default": 0.97, 2000: 0.97}
+    least = {
+        asked: [
+            row[f"{part}_ratio"] for row in rows if row.get("asked") == asked for part in PARTS if "row_ratio" in row
+        ]
+        for asked in limits
+    }
+    differ = [row["different_from_in_memory"] for row in rows if "different_from_in_memory" in row]
+    return [
+        *(
+            Bar(
+                f"fidelity in blocks / in memory, the least over sets and sides, sample: {asked}",
+                min(least[asked], default=None),
+                limit,
+                at_least=True,
+            )
+            for asked, limit in limits.items()
+        ),
+        Bar("planted rows and columns that differ from those in memory", float(sum(differ)) if differ else None, 0.0),
+    ]

@@ -1,0 +1,167 @@
+"""Blocks of rows enter one after the other; a Zarr store leaves, complete or not at all."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+
+from cosep.io.extras import optional
+
+if TYPE_CHECKING:
+    from cosep.matrix.blocks import RowBlocks
+
+# Entries in a chunk: 8 MB of float64.
+CHUNK = 1 << 20
+
+
+def write_blocks(path: str | os.PathLike[str], blocks: "Iterable[Any] | RowBlocks") -> None:
+    """Write a matrix to a Zarr store block by block, as one that does not fit in memory must be.
+
+    Dense blocks become a two-dimensional array, sparse ones a csr matrix in the layout of AnnData. The store appears
+    under its name when it is complete. Chunks carry checksums, so that damage is noticed when they are read.
+
+    Parameters
+    ----------
+    path : path
+        A name that is not taken yet.
+    blocks : iterable of ndarray or scipy.sparse, or RowBlocks
+        Consecutive rows, finite and nonnegative; all of one type, and all dense or all sparse. Names are not kept.
+
+    Raises
+    ------
+    ValueError
+        If a block is not like the others or has a bad entry, or the path is taken.
+
+    See Also
+    --------
+    read_blocks : find the blocks again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import scipy.sparse
+    >>> from cosep.io import read_blocks, write_blocks
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_blocks(f"{folder}/counts.zarr", (scipy.sparse.random_array((1000, 50)) for _ in range(5)))
+    ...     print(read_blocks(f"{folder}/counts.zarr").shape)
+    (5000, 50)
+    """
+    if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
+        msg = f"path={path!r} must be the name of a new folder."
+        raise ValueError(msg)
+    goal = Path(path)
+    if goal.exists() or goal.is_symlink():
+        msg = f"path={str(goal)!r} is there already; remove it first, or name another."
+        raise ValueError(msg)
+    if not goal.parent.is_dir():
+        msg = f"path={str(goal)!r} is in no folder that is there; make it first, or name another."
+        raise ValueError(msg)
+    optional("zarr", "writing a Zarr store", "dask")
+    with TemporaryDirectory(prefix=f".{goal.name}-part-", dir=goal.parent) as part:
+        store: DenseStore | SparseStore | None = None
+        for number, block in _checked(blocks):
+            if store is None:
+                kind = SparseStore if scipy.sparse.issparse(block) else DenseStore
+                store = kind(Path(part) / goal.name, block)
+            store.check(block, number)
+            store.append(block)
+        if store is None:
+            msg = "blocks has no rows; pass at least one block."
+            raise ValueError(msg)
+        store.finish()
+        (Path(part) / goal.name).rename(goal)
+
+
+def _checked(blocks: Any) -> Iterator[tuple[int, Any]]:
+    """Yield blocks that have rows, with their numbers, each once its entries are known to be finite and nonnegative."""
+    from cosep.matrix.blocks import RowBlocks  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
+    from cosep.matrix.checks import as_matrix  # noqa: PLC0415 - as above
+
+    if isinstance(blocks, RowBlocks):
+        for number, slot in enumerate(blocks.slots):
+            yield number, blocks.rows(np.arange(slot.start, slot.stop)).values.astype(blocks.dtype, copy=False)
+        return
+    if getattr(blocks, "ndim", None) is not None or not isinstance(blocks, Iterable):
+        msg = f"blocks must be several blocks of rows or RowBlocks, got {type(blocks).__name__}; write [X] for one."
+        raise ValueError(msg)
+    for number, block in enumerate(blocks):
+        if not scipy.sparse.issparse(block) and not isinstance(block, np.ndarray):
+            msg = f"blocks: block {number} must be an ndarray or a scipy.sparse matrix, got {type(block).__name__}."
+            raise ValueError(msg)
+        if block.ndim == 2 and block.shape[0] == 0:
+            continue
+        as_matrix(block, f"blocks: block {number}")
+        yield number, block.tocsr() if scipy.sparse.issparse(block) else block
+
+
+class DenseStore:
+    """A two-dimensional array that grows by rows."""
+
+    def __init__(self, path: Path, first: Any) -> None:
+        self.dtype, self.n_cols = first.dtype, first.shape[1]
+        self.array = new_array(path, (0, self.n_cols), (max(1, CHUNK // self.n_cols), self.n_cols), self.dtype)
+
+    def check(self, block: Any, number: int) -> None:
+        """Refuse a block that is not like the first."""
+        alike = scipy.sparse.issparse(block) is isinstance(self, SparseStore)
+        if alike and block.shape[1] == self.n_cols and block.dtype == self.dtype:
+            return
+        kind = "sparse" if scipy.sparse.issparse(block) else "dense"
+        first = "sparse" if isinstance(self, SparseStore) else "dense"
+        msg = (
+            f"blocks: block {number} is {kind}, of {block.shape[1]} columns and type {block.dtype}, but the first is "
+            f"{first}, of {self.n_cols} columns and type {self.dtype}; make all blocks alike."
+        )
+        raise ValueError(msg)
+
+    def append(self, block: Any) -> None:
+        """Add rows."""
+        self.array.append(block)
+
+    def finish(self) -> None:
+        """Write what is left."""
+
+
+class SparseStore(DenseStore):
+    """A csr matrix that grows by rows, in the layout of AnnData."""
+
+    def __init__(self, path: Path, first: Any) -> None:
+        self.dtype, self.n_cols, self.n_rows, self.stored = first.dtype, first.shape[1], 0, 0
+        self.group = optional("zarr", "writing a Zarr store", "dask").create_group(str(path))
+        index = np.dtype(np.int32 if self.n_cols <= np.iinfo(np.int32).max else np.int64)
+        self.data, self.indices, self.indptr = (
+            new_array(path / name, (0,), (CHUNK,), dtype)
+            for name, dtype in (("data", self.dtype), ("indices", index), ("indptr", np.dtype(np.int64)))
+        )
+        self.indptr.append(np.zeros(1, dtype=np.int64))
+
+    def append(self, block: Any) -> None:
+        """Add rows."""
+        self.indptr.append(self.stored + block.indptr[1:].astype(np.int64))
+        self.data.append(block.data)
+        self.indices.append(block.indices.astype(self.indices.dtype))
+        self.stored += len(block.data)
+        self.n_rows += block.shape[0]
+
+    def finish(self) -> None:
+        """Note the shape."""
+        self.group.attrs.update(
+            {"encoding-type": "csr_matrix", "encoding-version": "0.1.0", "shape": [self.n_rows, self.n_cols]}
+        )
+
+
+def new_array(path: Path, shape: tuple[int, ...], chunks: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """Make an array whose chunks are all stored, zeros too, and have checksums."""
+    zarr = optional("zarr", "writing a Zarr store", "dask")
+    return zarr.create_array(
+        str(path),
+        shape=shape,
+        chunks=chunks,
+        dtype=dtype,
+        compressors=zarr.codecs.ZstdCodec(checksum=True),
+        config={"write_empty_chunks": True},
+    )
