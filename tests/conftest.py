@@ -61,7 +61,8 @@ def cluster(tmp_path_factory):
     with distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",  # any free port, so that several runs do not meet
+        scheduler_kwargs={"dashboard": False},
         local_directory=tmp_path_factory.mktemp("workers"),
         silence_logs=50,
     ) as workers:
