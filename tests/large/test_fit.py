@@ -475,6 +475,30 @@ def test_a_zero_row_may_be_asked_for():
     assert np.isfinite(model.row_factor_).all()
 
 
+def test_a_row_that_no_topic_touches_belongs_to_the_strongest_one():
+    X = np.zeros((61, 11))
+    X[:20, :5], X[20:60, 5:10], X[60, 10] = 5, 3, 0.01
+    model, whole = fitted(local(X, lengths_of(61, 4)), (2, 2)), CoSeparableNMF(2, 2).fit(X)
+    assert set(model.row_indices_) <= set(range(60))
+    np.testing.assert_array_equal(model.row_labels_, whole.row_labels_)
+    assert model.row_labels_[60] >= 0
+    assert not model.row_weights_[60].any()
+
+
+@pytest.mark.parametrize("state", [None, 3, np.random.RandomState(3)])
+def test_a_method_that_draws_gets_the_same_seed_every_time(state):
+    seeds = []
+
+    def drawing(X, n_rows, n_cols, *, random_state=None):
+        seeds.append(random_state)
+        return cosfgm(X, n_rows, n_cols)
+
+    fitted(local(DATA["counts"], lengths_of(900, 4)), method=drawing, random_state=state)
+    assert len(seeds) > 1
+    assert len(set(seeds)) == 1
+    assert isinstance(seeds[0], int)
+
+
 # The estimator.
 
 

@@ -61,6 +61,16 @@ def test_answers_rows_and_long_arrays_are_those_of_local_blocks_bit_for_bit(make
         np.testing.assert_array_equal(lazy.compute(), long)
 
 
+def test_answers_of_many_blocks_are_added_up_in_the_same_turns(monkeypatch):
+    monkeypatch.setattr("cosep.matrix.blocks.MOST_PARTS", 3)
+    lengths, seen = lengths_of(len(X), 10), []
+    answer = by_dask(X, lengths).fold(told, 0.1, progress=lambda *step: seen.append(step))
+    expected = local(X, lengths).fold(told, 0.1)
+    assert answer.text == expected.text == "((((0 90) 180) 270) (((360 450) 540) 630) (720 810))"
+    np.testing.assert_array_equal(answer.total, expected.total)
+    assert seen == [(i, 10) for i in range(1, 11)]
+
+
 def test_nothing_is_read_before_an_array_is_computed(tmp_path):
     one = dask.delayed(partial(noted, tmp_path, X, "x"))()
     blocks = from_array(da.from_delayed(one, X.shape, X.dtype))
