@@ -15,6 +15,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+import cosep.large.choice
 import cosep.large.fit
 from benchmarks.data import DOCUMENTS, Problem
 from benchmarks.harness import Bar, Row, rows_on_sets, say
@@ -48,7 +49,8 @@ def ablated(variant: str, *, tiny: bool) -> Row:
     """Return means over the document sets and the planted matrices, with a part of the strategy left out."""
     with ExitStack() as stack:
         for name, value in VARIANTS[variant].items():
-            stack.enter_context(patch.object(cosep.large.fit, name, value))
+            home = cosep.large.choice if hasattr(cosep.large.choice, name) else cosep.large.fit
+            stack.enter_context(patch.object(home, name, value))
         names = ("planted",) if tiny else [name for name in DOCUMENTS if name != "sports"]
         sizes = (20,) if tiny else (1000,)
         on_sets = [row for row in rows_on_sets(names, lambda problem: compared(problem, sizes)) if "row_ratio" in row]

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import cosep.cli.blocks
 import cosep.cli.turns
+import cosep.large.choice
 import cosep.large.fit
 import cosep.matrix.blocks
 from cosep import CoSeparableNMF, Factorization, make_coseparable
@@ -200,7 +201,7 @@ def test_a_run_that_was_stopped_goes_on(home, said, monkeypatch, tmp_path):
     assert [path.name for path in kept.glob("statistics-*")]
     with monkeypatch.context() as patch:
         patch.setattr(cosep.large.fit, "statistics", stop)
-        patch.setattr(cosep.large.fit, "candidates", stop)
+        patch.setattr(cosep.large.choice, "candidates", stop)
         found = json.loads(invoke(*words).stdout)
     assert not kept.exists()
     for name in ("shape", "topics", "selected_rows", "selected_cols", "n_passes", "n_sampled"):

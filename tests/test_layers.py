@@ -66,6 +66,7 @@ ORDER = [
     "large/candidates",
     "large/factors",
     "large/passes",
+    "large/choice",
     "large/fit",
     "explanation",
     "resampling",

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from cosep.clusters import co_cluster
 from cosep.estimators.base import Factorizer, by_position, check_preselect_pair, frobenius_error, product
 from cosep.factorization import Callback, Factorization, Selection, SelectionWarning
-from cosep.large.fit import POWERS, Plan, along_rows, fit_blocks, on_sample
+from cosep.large.choice import POWERS, Plan
+from cosep.large.fit import along_rows, fit_blocks, on_sample
 from cosep.matrix.checks import (
     check_callback,
     check_choice,
@@ -123,7 +124,9 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         Of blocks of rows: the rows that were looked at closely, in ascending order. ``factorization_`` is that of these
         rows alone, so that it fits in memory.
     n_passes_ : int
-        Of blocks of rows: how often they were read, ten times at the most.
+        Of blocks of rows: how often they were read, nine times at the most.
+    large_fit_ : LargeFit
+        Of blocks of rows: all that the passes found; ``large_fit_.rows`` are the rows of ``sample_indices_``.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 

@@ -83,12 +83,10 @@ class Fitted(NamedTuple):
 class Outcome(NamedTuple):
     """How well all is explained: the squared errors of rows, columns, core and refitted factors.
 
-    ``explains`` is ``<X, u_k r_k>`` for each chosen row; then of each cluster of rows the sum of its squared shares,
-    and what of it lies in each cluster of columns.
+    Then of each cluster of rows the sum of its squared shares, and what of it lies in each cluster of columns.
     """
 
     errors: Array
-    explains: Array
     squared_shares: Array
     meetings: Array
 
@@ -112,7 +110,6 @@ def outcome(fit: Fitted, block: LocalMatrix, _start: int) -> Outcome:
                 squared_row_errors(block, P1, fit.H, X_H).sum(),
             ]
         ),
-        np.einsum("ik,ik->k", U, X_R),
         np.einsum("ik,ik->k", shares, shares),
         shares.T @ A.dot(fit.col_shares),
     )
