@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from cosep import CoSeparableNMF, Pool, Selection, SelectionWarning, cosfgm, make_coseparable, row_blocks
-from cosep.large import fit as module
+from cosep.large import choice, fit
 from cosep.matrix.blocks import BlockError
 from cosep.matrix.dask import DaskBlocks
 from in_blocks import (
@@ -151,7 +151,7 @@ def test_planted_rows_and_columns_are_found(noise):
     assert set(model.row_indices_) == set(truth.row_indices) == set(whole.row_indices_)
     assert set(model.col_indices_) == set(truth.col_indices) == set(whole.col_indices_)
     assert len(model.sample_indices_) < 400
-    assert model.n_passes_ <= 2 + module.SEARCHES + module.MOST_STEPS + 1
+    assert model.n_passes_ <= 2 + choice.SEARCHES + fit.MOST_STEPS + 1
 
 
 @pytest.mark.parametrize("data", DATA)
@@ -178,7 +178,7 @@ def test_figures_are_those_of_the_factors(data):
 
 def test_a_sample_that_memory_has_no_room_for_is_cut_and_still_one_of_these_rows(monkeypatch):
     X = noisy(2000)
-    monkeypatch.setattr(module, "MOST_ENTRIES", 150 * X.shape[1])
+    monkeypatch.setattr(fit, "MOST_ENTRIES", 150 * X.shape[1])
     model = fitted(local(X, lengths_of(2000, 5)), preselect=None)
     assert 100 < len(model.sample_indices_) < 250
     twin = fitted(local(X, lengths_of(2000, 5)), preselect=(150, None))
@@ -255,7 +255,7 @@ CoSeparableNMF(5, 3, preselect=(300, None), checkpoint=sys.argv[2], callback=die
 def test_a_program_that_was_killed_goes_on_where_it_was(tmp_path):
     undisturbed = fitted(local(counts(), lengths_of(900, 4)))
     places = {"candidates": ["statistics", "sample", "selection"], "outcome": ["factors", "candidates"]}
-    path = os.pathsep.join([str(Path(module.__file__).parents[2]), str(Path(__file__).parents[1])])
+    path = os.pathsep.join([str(Path(fit.__file__).parents[2]), str(Path(__file__).parents[1])])
     programs = {
         stage: subprocess.Popen(
             [sys.executable, "-c", PROGRAM, stage, tmp_path / stage], env={**os.environ, "PYTHONPATH": path}
