@@ -76,7 +76,6 @@ def test_errors_are_those_of_the_factorization_of_the_whole(data, count, ragged,
     np.testing.assert_allclose(fidelity, whole.fidelity(X), rtol=1e-9)
     P1 = coefficients(LocalMatrix(X), S @ P2)
     np.testing.assert_allclose(np.sqrt(found.errors[3] / total), Factorization(P1, S, P2).relative_error(X), rtol=1e-9)
-    U = whole.row_weights
     A = slow_balanced(X, col_scale)
     of_rows = coefficients(LocalMatrix(A), topics[0].T) * np.linalg.norm(topics[0], axis=0)
     np.testing.assert_allclose(found.squared_shares, (of_rows**2).sum(axis=0), rtol=1e-9)
