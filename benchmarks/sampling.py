@@ -10,6 +10,7 @@ means over the document sets with a sample of 1000 rows, and over the planted ma
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from itertools import product
 from typing import Any
 from unittest.mock import patch
 
@@ -27,7 +28,7 @@ SAMPLES = (None, 2000, 1000)
 # Of more rows than this share of all, a sample shows nothing.
 LARGEST_SHARE = 0.6
 PLANTED = ((20_000, 100, 5), (50_000, 100, 10))
-NOISES = (0.0, 0.01)
+NOISES, SEEDS = (0.0, 0.01), 3
 PARTS = ("row", "col", "core")
 
 
@@ -35,11 +36,7 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
     """Yield one row for each data set and size of the sample, and one for each planted matrix."""
     sizes = (20,) if tiny else SAMPLES
     yield from rows_on_sets(("planted", "sports") if tiny else DOCUMENTS, lambda problem: compared(problem, sizes))
-    for m, n, r in ((400, 30, 3),) if tiny else PLANTED:
-        for noise in NOISES:
-            name = f"planted {m} x {n}, {r} and {r}, noise {noise:g}"
-            say(f"  {name}")
-            yield {"set": name, **same_planted((m, n, r, r), noise, 100 if tiny else 4000)}
+    yield from planted(tiny=tiny)
     for variant in VARIANTS:
         say(f"  {variant}")
         yield ablated(variant, tiny=tiny)
@@ -54,15 +51,11 @@ def ablated(variant: str, *, tiny: bool) -> Row:
         names = ("planted",) if tiny else [name for name in DOCUMENTS if name != "sports"]
         sizes = (20,) if tiny else (1000,)
         on_sets = [row for row in rows_on_sets(names, lambda problem: compared(problem, sizes)) if "row_ratio" in row]
-        on_planted = [
-            same_planted((m, n, r, r), noise, 100 if tiny else 4000)
-            for m, n, r in (((400, 30, 3),) if tiny else PLANTED)
-            for noise in NOISES
-        ]
+        on_planted = list(planted(tiny=tiny))
     ratios = [f"{part}_ratio" for part in (*PARTS, "refitted")]
     means = {name: float(np.mean([row[name] for row in on_sets])) for name in ratios if on_sets}
-    planted = float(np.mean([row["planted_found_pct"] for row in on_planted]))
-    return {"set": variant, "asked": "ablation", **means, "planted_found_pct": planted}
+    found = float(np.mean([row["planted_found_pct"] for row in on_planted]))
+    return {"set": variant, "asked": "ablation", **means, "planted_found_pct": found}
 
 
 def only(kind: int) -> Callable[..., tuple[Array, Array]]:
@@ -113,13 +106,21 @@ def explained(model: CoSeparableNMF, X: Any) -> float:
     return 1.0 - model.reconstruction_err_ / float(np.sqrt((X * X).sum()))
 
 
-def same_planted(sizes: tuple[int, int, int, int], noise: float, sampled: int) -> Row:
+def planted(*, tiny: bool) -> Iterator[Row]:
+    """Yield one row for each planted matrix."""
+    for m, n, r in ((400, 30, 3),) if tiny else PLANTED:
+        for noise, seed in product(NOISES, range(1 if tiny else SEEDS)):
+            name = f"planted {m} x {n}, {r} and {r}, noise {noise:g}, seed {seed}"
+            X, truth = make_coseparable(m, n, r, r, noise=noise, random_state=seed)
+            yield {"set": name, **same_planted(X, truth, r, 100 if tiny else 4000)}
+
+
+def same_planted(X: Any, truth: Selection, r: int, sampled: int) -> Row:
     """Fit a planted matrix in memory and in blocks; return how many rows and columns differ."""
-    X, truth = make_coseparable(*sizes, noise=noise, random_state=0)
-    exact = CoSeparableNMF(*sizes[2:]).fit(X)
-    fit = CoSeparableNMF(*sizes[2:], preselect=(sampled, None)).fit(row_blocks(X))
+    exact = CoSeparableNMF(r, r).fit(X)
+    fit = CoSeparableNMF(r, r, preselect=(sampled, None)).fit(row_blocks(X))
     return {
-        "rows": sizes[0],
+        "rows": len(X),
         "sampled": len(fit.sample_indices_),
         "asked": sampled,
         "passes": fit.n_passes_,
