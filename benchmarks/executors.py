@@ -12,6 +12,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -42,9 +43,8 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
         "sparse": (block(recipe(m), 0, m), 20),
         "dense": (make_coseparable(m, 100, 5, 5, noise=0.01, random_state=0)[0], 5),
     }
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-    ) as cluster:
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    with nullcontext() if tiny else LocalCluster(**options) as cluster:
         for name, (X, r) in matrices.items():
             say(f"  {name}")
             alone = fitted(RowBlocks(*pieces(X, np.ones(1))), r, sampled)
@@ -53,8 +53,11 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
                 row = {"matrix": name, "cut": cut, "blocks": len(shares)}
                 yield {**row, "by": "turns", **apart(fitted(RowBlocks(*blocks), r, sampled), alone)}
                 yield {**row, "by": "threads", **apart(fitted(DaskBlocks(*blocks), r, sampled), alone)}
-                with Client(cluster):
-                    yield {**row, "by": "processes", **apart(fitted(DaskBlocks(*blocks), r, sampled), alone)}
+                if cluster is not None:
+                    with Client(cluster):
+                        yield {**row, "by": "processes", **apart(fitted(DaskBlocks(*blocks), r, sampled), alone)}
+            if cluster is None:
+                continue
             with Client(cluster), tempfile.TemporaryDirectory() as folder:
                 deadly = [partial(dying, piece, folder) for piece in blocks[0]]
                 died = apart(fitted(DaskBlocks(deadly, *blocks[1:]), r, sampled), alone)
