@@ -198,5 +198,5 @@ def costs(m: int, n: int, z: float, r: int, passes: int) -> Row:
         "flops": m * (z * (8 + 8 * SEARCHES + 6 * steps) + products * z * r + SOLVE * solves * r * r),
         "read_gb": passes * m * (12 * z + 8) / 1e9,
         "moved_gb": parts * (16 * n + (2 * steps + 1) * thin) / 1e9,
-        "worker_mb": (in_block * (24 * z + 6 * 8 * r) + (FAN + 5) * 2 * thin) / 1e6,
+        "worker_mb": (in_block * (36 * z + 12 * 8 * r) + (FAN + 5) * 2 * thin) / 1e6,
     }
