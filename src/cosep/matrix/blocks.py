@@ -20,7 +20,7 @@ from cosep.matrix.local import Indices, LocalMatrix
 
 # So many answers are merged at once; and so many there are at the most, those of more blocks being added up in turn.
 FAN, MOST_PARTS = 8, 512
-# Blocks are put together up to so many stored entries, 32 to 50 MB, and so many rows, with weights of 125 MB at rank 20.
+# Blocks are put together up to so many stored entries, 32 to 50 MB, and so many rows: weights of 125 MB at rank 20.
 MOST_ENTRIES, MOST_ROWS = 1 << 22, 1 << 16
 
 # Says how many blocks of how many are done.
