@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from math import log
+from math import ceil, log
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from benchmarks.planted import BLOCK, Recipe, blocks, recipe
 from cosep import CoSeparableNMF, Factorization, row_blocks
 from cosep.io import read_blocks, write_blocks
 from cosep.large.choice import SEARCHES
+from cosep.large.fit import MOST_SAMPLED
 from cosep.matrix.blocks import FAN, MOST_ENTRIES, MOST_PARTS, MOST_ROWS, RowBlocks
 
 SIZES = (100_000, 1_000_000, 10_000_000)
@@ -192,11 +193,11 @@ def costs(m: int, n: int, z: float, r: int, passes: int) -> Row:
     products = 4 * SEARCHES + 8 * steps + 2 + 10
     solves = 2 * steps + 3
     in_block = min(MOST_ROWS, MOST_ENTRIES / z, m)
-    parts = min(MOST_PARTS, m / in_block)
-    thin = 8.0 * n * r
+    parts = min(MOST_PARTS, ceil(m / in_block))
+    sampled, levels, thin = 12 * z * min(MOST_SAMPLED, m), 1 + log(parts, FAN), 8.0 * n * r
     return {
         "flops": m * (z * (8 + 8 * SEARCHES + 6 * steps) + products * z * r + SOLVE * solves * r * r),
         "read_gb": passes * m * (12 * z + 8) / 1e9,
-        "moved_gb": parts * (16 * n + (2 * steps + 1) * thin) / 1e9,
+        "moved_gb": (parts * (16 * n + (2 * steps + 1) * thin) + sampled * levels) / 1e9,
         "worker_mb": (in_block * (36 * z + 12 * 8 * r) + (FAN + 5) * 2 * thin) / 1e6,
     }
