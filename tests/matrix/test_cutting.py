@@ -192,3 +192,7 @@ def test_lazy_cells_of_a_file_are_read_block_by_block(ending, make, tmp_path):
     np.testing.assert_array_equal(values(blocks), X)
     assert blocks.col_names.tolist() == NAMES
     assert blocks.row_names(np.array([899])).tolist() == ["cell 899"]
+    part = row_blocks(lazy[100:, 5:])
+    assert isinstance(part, DaskBlocks)
+    np.testing.assert_array_equal(values(part), X[100:, 5:])
+    assert part.row_names(np.array([0])).tolist() == ["cell 100"]
