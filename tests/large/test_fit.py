@@ -188,6 +188,13 @@ def test_a_sample_that_memory_has_no_room_for_is_cut_and_still_one_of_these_rows
     np.testing.assert_allclose(model.factorization_.row_factor @ model.core_, rows @ model.core_, atol=1e-8)
 
 
+def test_rows_with_many_entries_do_not_take_more_room_than_there_is(monkeypatch):
+    X = np.vstack([np.eye(30)[np.arange(1800) % 30], 1 + noisy(200, 30)])
+    monkeypatch.setattr(fit, "MOST_ENTRIES", 100 * 30)
+    model = fitted(local(X, lengths_of(2000, 5), sp.csr_array), preselect=None)
+    assert np.count_nonzero(X[model.sample_indices_]) < 150 * 30
+
+
 # Faults.
 
 

@@ -60,7 +60,7 @@ def fit_blocks(blocks: RowBlocks, plan: Plan, checkpoint: Any = None, callback: 
     found: Statistics = passes.fold("statistics", Statistics, statistics, Drawing(plan.seed, size + 1))
     check_statistics(found)
     if plan.sampled is None:
-        room = MOST_ENTRIES * blocks.shape[0] // max(found.stored, 1)
+        room = int(np.searchsorted(np.cumsum(found.stored), MOST_ENTRIES, side="right"))
         size = max(min(size, room), LEAST_TIMES * plan.n_rows)
         found = found.with_fewer(size + 1)
     choice = choose(passes, plan, found, size)
