@@ -170,6 +170,8 @@ def test_figures_are_those_of_the_factors(data):
     labels = model.row_labels_.compute()
     assert ((labels == -1) == ~X.any(axis=1)).all()
     np.testing.assert_array_equal(model.rows_.compute(), labels == np.arange(model.n_rows_)[:, None])
+    np.testing.assert_array_equal(model.get_indices(0)[0], np.flatnonzero(labels == 0))
+    assert model.get_shape(0) == (np.count_nonzero(labels == 0), np.count_nonzero(model.columns_[0]))
     record = model.factorization_
     np.testing.assert_array_equal(model.sample_indices_[record.selection.row_indices], model.row_indices_)
     np.testing.assert_allclose(record.row_factor, P1[model.sample_indices_], atol=1e-9)

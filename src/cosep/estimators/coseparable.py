@@ -298,6 +298,20 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
                 stacklevel=4,
             )
 
+    def get_indices(self, i: int) -> tuple[Indices, Indices]:
+        """Return the rows and the columns of the i-th bicluster; those of lazy rows are computed.
+
+        Parameters
+        ----------
+        i : int
+
+        Returns
+        -------
+        row_ind, col_ind : ndarray of int
+        """
+        check_is_fitted(self)
+        return np.flatnonzero(np.asarray(self.rows_[i])), np.flatnonzero(self.columns_[i])
+
     def complete(self, X: Any) -> NDArray[Any]:
         """Return full rows from their selected columns alone, ``X @ col_weights_``.
 
