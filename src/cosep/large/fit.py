@@ -25,7 +25,7 @@ from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import alternate, half_squared_error_of, mix, narrow, nonnegative_of
 from cosep.scaling import inverse
 
-# Rows of the sample, unless they hold more entries than this: 128 MB.
+# Rows of the sample, unless they hold more entries than this: 128 MB of numbers, and as many indices if it is sparse.
 MOST_SAMPLED, MOST_ENTRIES = 8192, 1 << 24
 # A sample has at least so many times the rows that are to be chosen.
 LEAST_TIMES = 8
