@@ -89,7 +89,7 @@ STORES = {
 @pytest.mark.parametrize("kind", STORES)
 @pytest.mark.usefixtures("small_blocks")
 def test_what_is_read_is_what_was_written(kind, planted, tmp_path):
-    X, truth = planted
+    X, _ = planted
     STORES[kind](tmp_path / "store", X)
     blocks = read_blocks(tmp_path / "store")
     assert blocks.shape == X.shape
@@ -98,7 +98,13 @@ def test_what_is_read_is_what_was_written(kind, planted, tmp_path):
     np.testing.assert_array_equal(values.toarray() if scipy.sparse.issparse(values) else values, X)
     for group in blocks.groups:
         assert all(np.shape(pickle.loads(pickle.dumps(piece))())[1] == N for piece in group)
-    model = CoSeparableNMF(4, 4).fit(blocks)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_store_is_fitted(planted, tmp_path):
+    X, truth = planted
+    STORES["csr"](tmp_path / "store", X)
+    model = CoSeparableNMF(4, 4).fit(read_blocks(tmp_path / "store"))
     assert set(model.row_indices_) == set(truth.row_indices)
 
 

@@ -93,6 +93,14 @@ def test_small_blocks_are_put_together_and_large_ones_are_not(name, monkeypatch)
     np.testing.assert_array_equal(coarse.rows(np.arange(len(X))).take(), X)
 
 
+def test_an_empty_first_block_does_not_say_that_all_are(monkeypatch):
+    monkeypatch.setattr(module, "MOST_ENTRIES", 100 * X.shape[1])
+    empty = X.copy()
+    empty[:30] = 0
+    coarse = local(empty, [30] * 30, FORMATS["csr"]).coarsened()
+    assert len(coarse.lengths) > 1
+
+
 def test_progress_counts_blocks():
     told = []
     local(X, lengths_of(len(X), 5)).fold(starts, progress=lambda done, count: told.append((done, count)))

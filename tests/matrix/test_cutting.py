@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from cosep import row_blocks
+from cosep import CoSeparableNMF, row_blocks
 from cosep.matrix import cutting
 from cosep.matrix.blocks import BlockError
 from cosep.matrix.cutting import own_blocks
@@ -169,6 +169,12 @@ def test_cells_keep_the_names_of_both_sides(make):
     assert blocks.row_names(np.array([3, 1])).tolist() == ["cell 3", "cell 1"]
 
 
+@pytest.mark.parametrize("parts", [Cells(X), [X, X], (sp.csr_array(X),), [dask.delayed(X)]])
+def test_where_a_matrix_is_expected_parts_of_one_are_told_the_way(parts):
+    with pytest.raises(ValueError, match=r"X is an? (AnnData|list of matrices).*cosep.row_blocks\(X\)"):
+        CoSeparableNMF(2, 2).fit(parts)
+
+
 def test_a_layer_is_taken_by_name_and_only_from_cells():
     np.testing.assert_array_equal(values(row_blocks(Cells(None, {"counts": X}), layer="counts")), X)
     with pytest.raises(ValueError, match=r"layer='raw' must be one of .*'counts'"):
@@ -192,3 +198,7 @@ def test_lazy_cells_of_a_file_are_read_block_by_block(ending, make, tmp_path):
     np.testing.assert_array_equal(values(blocks), X)
     assert blocks.col_names.tolist() == NAMES
     assert blocks.row_names(np.array([899])).tolist() == ["cell 899"]
+    part = row_blocks(lazy[100:, 5:])
+    assert isinstance(part, DaskBlocks)
+    np.testing.assert_array_equal(values(part), X[100:, 5:])
+    assert part.row_names(np.array([0])).tolist() == ["cell 100"]

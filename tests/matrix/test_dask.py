@@ -71,6 +71,11 @@ def test_answers_of_many_blocks_are_added_up_in_the_same_turns(monkeypatch):
     assert seen == [(i, 10) for i in range(1, 11)]
 
 
+def test_a_graph_has_few_layers_however_many_blocks():
+    for lazy in chunked(X, lengths_of(len(X), 90)).along(tripled, 3.0, COLUMNS):
+        assert len(lazy.dask.layers) == 2
+
+
 def test_nothing_is_read_before_an_array_is_computed(tmp_path):
     one = dask.delayed(partial(noted, tmp_path, X, "x"))()
     blocks = from_array(da.from_delayed(one, X.shape, X.dtype))

@@ -18,7 +18,7 @@ ROOM = 1 << 24
 def in_turn(
     blocks: RowBlocks, task: Callable[[Any, LocalMatrix, int], Any], state: Any, width: int, tell: Callback
 ) -> Iterator[tuple[int, int, Any]]:
-    """Ask some blocks at a time; yield the first row, the last but one, and the answer, of so many numbers a row."""
+    """Ask some blocks at a time; yield the first row, the end, and the answer, of so many numbers a row."""
     done, n_blocks = 0, len(blocks.lengths)
     while done < n_blocks:
         last, rows = done, 0

@@ -61,7 +61,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         Select among so many rows and so many columns, which stand for clusters of the others; see `preselect`. Makes
         large data small, and can lose the best ones. None, or more than there are, keeps all of a side. Of blocks of
         rows so many are sampled, at random and by their squared norms, and all others are searched for better ones;
-        None is 8192, or fewer if these would take more than 128 MB.
+        None is 8192, or fewer if these would hold more than 16 million entries.
     max_iter : int
         Alternations of the fit at the most.
     tol : float
@@ -297,6 +297,22 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
                 SelectionWarning,
                 stacklevel=4,
             )
+
+    def get_indices(self, i: int) -> tuple[Indices, Indices]:
+        """Return the rows and the columns of the i-th bicluster; those of lazy rows are computed.
+
+        Parameters
+        ----------
+        i : int
+
+        Returns
+        -------
+        row_ind, col_ind : ndarray of int
+        """
+        check_is_fitted(self)
+        sides: tuple[Any, Any] = (self.rows_, self.columns_)
+        rows, cols = (np.flatnonzero(np.asarray(side[i])) for side in sides)
+        return rows, cols
 
     def complete(self, X: Any) -> NDArray[Any]:
         """Return full rows from their selected columns alone, ``X @ col_weights_``.

@@ -25,7 +25,7 @@ from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import alternate, half_squared_error_of, mix, narrow, nonnegative_of
 from cosep.scaling import inverse
 
-# Rows of the sample, unless they hold more entries than this: 128 MB.
+# Rows of the sample, unless they hold more entries than this: 128 MB of numbers, and as many indices if it is sparse.
 MOST_SAMPLED, MOST_ENTRIES = 8192, 1 << 24
 # A sample has at least so many times the rows that are to be chosen.
 LEAST_TIMES = 8
@@ -60,7 +60,7 @@ def fit_blocks(blocks: RowBlocks, plan: Plan, checkpoint: Any = None, callback: 
     found: Statistics = passes.fold("statistics", Statistics, statistics, Drawing(plan.seed, size + 1))
     check_statistics(found)
     if plan.sampled is None:
-        room = MOST_ENTRIES * blocks.shape[0] // max(found.stored, 1)
+        room = int(np.searchsorted(np.cumsum(found.stored), MOST_ENTRIES, side="right"))
         size = max(min(size, room), LEAST_TIMES * plan.n_rows)
         found = found.with_fewer(size + 1)
     choice = choose(passes, plan, found, size)

@@ -23,42 +23,48 @@ class Drawing(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """What one pass tells of a matrix: sums and squared norms of columns, entries stored, the largest one.
+    """What one pass tells of a matrix: sums and squared norms of columns, the largest entry.
 
-    Of the rows with the largest priorities, at most so many, largest first: priorities, positions, squared norms.
+    Of the rows with the largest priorities, at most so many, largest first: priorities, positions, squared norms, and
+    how many entries are stored of each.
     """
 
     sums: Array
     squares: Array
-    stored: int
     largest: float
     most: int
     priorities: Array
     drawn: Indices
     sizes: Array
+    stored: Indices
 
     def merge(self, others: Sequence[Self]) -> "Statistics":
         """Add following rows."""
         parts = [self, *others]
-        priorities, drawn, sizes = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in ("priorities", "drawn", "sizes")
+        priorities, drawn, sizes, stored = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("priorities", "drawn", "sizes", "stored")
         )
         order = np.lexsort((drawn, -priorities))[: self.most]
         return Statistics(
             _sum([part.sums for part in parts]),
             _sum([part.squares for part in parts]),
-            sum(part.stored for part in parts),
             max(part.largest for part in parts),
             self.most,
             priorities[order],
             drawn[order],
             sizes[order],
+            stored[order],
         )
 
     def with_fewer(self, most: int) -> "Statistics":
         """Return the same with no more drawn rows than this."""
         return self._replace(
-            most=most, priorities=self.priorities[:most], drawn=self.drawn[:most], sizes=self.sizes[:most]
+            most=most,
+            priorities=self.priorities[:most],
+            drawn=self.drawn[:most],
+            sizes=self.sizes[:most],
+            stored=self.stored[:most],
         )
 
 
@@ -80,15 +86,16 @@ def statistics(drawing: Drawing, block: LocalMatrix, start: int) -> Statistics:
     if len(filled) > drawing.most:
         filled = filled[np.argpartition(-priorities[filled], drawing.most - 1)[: drawing.most]]
     order = filled[np.lexsort((filled, -priorities[filled]))]
+    stored = np.diff(block.values.indptr) if block.is_sparse else np.full(block.shape[0], block.shape[1])
     return Statistics(
         sums,
         squares,
-        int(entries.size),
         float(entries.max(initial=0.0)),
         drawing.most,
         priorities[order],
         order + start,
         sizes[order],
+        stored[order],
     )
 
 

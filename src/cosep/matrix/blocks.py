@@ -73,6 +73,21 @@ class Rows(NamedTuple):
         return Rows(stack([self.values, *(other.values for other in others)]))
 
 
+class Density(NamedTuple):
+    """Entries that are stored of a row, in the block with the most of them."""
+
+    entries: float
+
+    def merge(self, others: Sequence[Self]) -> "Density":
+        """Compare with following blocks."""
+        return Density(max(self.entries, *(other.entries for other in others)))
+
+
+def density(_state: None, block: LocalMatrix, _start: int) -> Density:
+    """Return how much a row of a block holds, on average."""
+    return Density((block.values.nnz if block.is_sparse else block.values.size) / block.shape[0])
+
+
 class RowBlocks:
     """A matrix in blocks of rows, evaluated one after the other.
 
@@ -129,13 +144,12 @@ class RowBlocks:
     def coarsened(self) -> Self:
         """Return the same matrix with small neighbouring blocks put together, so that none is too small to be worth it.
 
-        How much a row holds is told by the first block, which is read for it.
+        How much a row holds is told by the first block and the last, which are read for it.
         """
         if len(self.groups) < 2:
             return self
-        first = self._first()
-        stored = first.nnz if scipy.sparse.issparse(first) else np.size(first)
-        most = min(MOST_ROWS, max(1, MOST_ENTRIES * self.lengths[0] // max(int(stored), 1)))
+        ends: Density = self.fold(density, only=[0, len(self.groups) - 1])
+        most = min(MOST_ROWS, max(1, int(MOST_ENTRIES / max(ends.entries, 1.0))))
         runs: list[list[int]] = []
         rows = 0
         for i, length in enumerate(self.lengths):
@@ -194,9 +208,6 @@ class RowBlocks:
             for group, slot in zip(self.groups, self.slots, strict=True)
         ]
         return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-
-    def _first(self) -> Any:
-        return stack(read(list(self.groups[0]), self.slots[0]))
 
 
 def chains(asked: Sequence[int]) -> list[Sequence[int]]:

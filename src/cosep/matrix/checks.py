@@ -35,8 +35,14 @@ def as_matrix(X: Any, name: str = "X", *, signed: bool = False) -> LocalMatrix:
         return X
     if is_from_dask(X):
         msg = (
-            f"{name} is a Dask collection, which only CoSeparableNMF takes as it is; call {name}.compute() first, if "
-            "it fits in memory."
+            f"{name} is a Dask collection, which only CoSeparableNMF takes as it is, to fit, transform, complete and "
+            f"score; call {name}.compute() first, if it fits in memory."
+        )
+        raise ValueError(msg)
+    if _is_in_parts(X):
+        msg = (
+            f"{name} is {'an AnnData' if hasattr(X, 'obs_names') else 'a list of matrices'}, no matrix; CoSeparableNMF "
+            f"takes cosep.row_blocks({name}), and all take one matrix of it."
         )
         raise ValueError(msg)
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
@@ -66,8 +72,15 @@ def as_matrix(X: Any, name: str = "X", *, signed: bool = False) -> LocalMatrix:
 
 
 def is_from_dask(X: Any) -> bool:
-    """Tell whether something belongs to Dask, without loading Dask."""
-    return type(X).__module__.partition(".")[0] in {"dask", "dask_expr"}
+    """Tell whether something belongs to Dask, or to a class made from one of Dask's, without loading Dask."""
+    return any(kind.__module__.partition(".")[0] in {"dask", "dask_expr"} for kind in type(X).__mro__)
+
+
+def _is_in_parts(X: Any) -> bool:
+    """Tell whether something has matrices in it, as an AnnData or a list of blocks of rows has."""
+    if isinstance(X, (list, tuple)) and len(X):
+        return is_from_dask(X[0]) or getattr(X[0], "ndim", 0) == 2
+    return hasattr(X, "obs_names") and hasattr(X, "var_names")
 
 
 def _dense_values(X: Any, name: str) -> Any:

@@ -93,13 +93,12 @@ def _of_cells(cells: Any, layer: str | None) -> RowBlocks:
     if X is None:
         msg = "X has no matrix of its own; name one of its layers as layer."
         raise ValueError(msg)
-    genes, names = np.asarray(cells.var_names, dtype=object), np.asarray(cells.obs_names, dtype=object)
-    row_names = partial(_named, names)
+    genes, row_names = np.asarray(cells.var_names, dtype=object), partial(_named, cells.obs_names)
     return _of_dask(X, genes, row_names) if is_from_dask(X) else _of_memory(X, genes, row_names)
 
 
-def _named(names: NDArray[Any], indices: Indices) -> NDArray[np.str_]:
-    return names[indices].astype(np.str_)
+def _named(names: Any, indices: Indices) -> NDArray[np.str_]:
+    return np.asarray(names[indices], dtype=np.str_)
 
 
 def _is_block(one: Any) -> bool:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from operator import itemgetter
 from typing import Any
 from uuid import uuid4
 
@@ -18,6 +19,8 @@ import numpy as np
 from dask.base import get_scheduler
 from dask.callbacks import Callback
 from dask.delayed import Delayed, delayed
+from dask.highlevelgraph import HighLevelGraph
+from dask.utils import ensure_dict
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
@@ -35,8 +38,6 @@ from cosep.matrix.blocks import (
     facts,
     layout,
     merged,
-    read,
-    stack,
     tree,
     typed,
     unreadable,
@@ -66,18 +67,18 @@ class DaskBlocks(RowBlocks):
         asked = list(range(len(self.groups)) if only is None else only)
         tell = None if progress is None else _Telling(progress)
         shared, runs = _shared(state), chains(asked)
-        ask_block, node = delayed(ask_next, pure=False), delayed(merged, pure=False)
+        ask_block, merge = delayed(_asked, pure=False), delayed(_merged, pure=False)
 
         def leaf(k: int) -> Delayed:
             part = None
             for i in runs[k]:
                 key = f"{LEAF}-{uuid4().hex}-{i}"
-                part = ask_block(part, task, shared, list(self.groups[i]), self.slots[i], dask_key_name=key)
+                part = ask_block(part, task, shared, self.slots[i], *self.groups[i], dask_key_name=key)
             return part
 
-        tops = [tree(branch, leaf, node) for branch in branches(range(len(runs)))]
+        tops = [tree(branch, leaf, lambda parts: merge(*parts)) for branch in branches(range(len(runs)))]
         try:
-            return merged(_computed(tops, len(asked), tell))
+            return merged(_computed([_flat(top) for top in tops], len(asked), tell))
         except BlockError:
             raise
         except Exception as error:
@@ -97,30 +98,31 @@ class DaskBlocks(RowBlocks):
         self, task: Callable[[Any, LocalMatrix, int], tuple[Any, ...]], state: Any, columns: Sequence[Column]
     ) -> tuple[Any, ...]:
         """Return Dask arrays of what the function makes of every block; nothing is read until they are computed."""
-        shared, leaf = _shared(state), delayed(_typed_answer, pure=False, nout=len(columns))
+        shared, leaf, name = _shared(state), delayed(_typed_answer, pure=False), f"cosep-answers-{uuid4().hex}"
         answers = [
-            leaf(task, shared, list(group), slot, list(columns))
-            for group, slot in zip(self.groups, self.slots, strict=True)
+            leaf(task, shared, slot, list(columns), *group, dask_key_name=(name, i))
+            for i, (group, slot) in enumerate(zip(self.groups, self.slots, strict=True))
         ]
-        return tuple(
-            dask.array.concatenate(
-                [
-                    dask.array.from_delayed(answer[k], _shape(length, column), column.dtype)
-                    for answer, length in zip(answers, self.lengths, strict=True)
-                ]
-            )
-            for k, column in enumerate(columns)
-        )
+        tuples = dask.array.Array(_without_layers(*answers), name, (self.lengths,), dtype=object)
+        return tuple(_column(tuples, k, column) for k, column in enumerate(columns))
 
-    def _first(self) -> Any:
-        pieces, slot = list(self.groups[0]), self.slots[0]
-        try:
-            return stack(delayed(read, pure=False)(pieces, slot).compute())
-        except BlockError:
-            raise
-        except Exception as error:
-            _name_unreadable([(pieces, slot)], error)
-            raise
+
+def _without_layers(*collections: Delayed) -> dict[Any, Any]:
+    """Return one plain graph: Dask looks at all blocks for each layer, and each block would be one."""
+    return dict(ensure_dict(HighLevelGraph.merge(*(one.dask for one in collections))))
+
+
+def _flat(one: Delayed) -> Delayed:
+    """Return the same, with a plain graph."""
+    return Delayed(one.key, _without_layers(one))
+
+
+def _column(tuples: Any, k: int, column: Column) -> Any:
+    """Return the array of the k-th parts of tuples."""
+    widths, axis = ((), None) if column.width is None else (((column.width,),), 1)
+    chunks = (*tuples.chunks, *widths)
+    meta = np.empty((0,) * len(chunks), dtype=column.dtype)
+    return tuples.map_blocks(itemgetter(k), dtype=column.dtype, chunks=chunks, new_axis=axis, meta=meta)
 
 
 class _Telling:
@@ -148,22 +150,33 @@ def _name_unreadable(blocks: Iterable[tuple[list[Any], Slot]], cause: BaseExcept
                 raise unreadable(slot, error, i) from cause
 
 
+# Pieces and answers are arguments of their own: in a list Dask would search the graph of all blocks for each of them.
+
+
+def _asked(before: Any, task: Callable[[Any, LocalMatrix, int], Any], state: Any, slot: Slot, *pieces: Any) -> Any:
+    return ask_next(before, task, state, list(pieces), slot)
+
+
 def _typed_answer(
     task: Callable[[Any, LocalMatrix, int], tuple[Any, ...]],
     state: Any,
-    pieces: list[Any],
     slot: Slot,
     columns: Sequence[Column],
+    *pieces: Any,
 ) -> tuple[Any, ...]:
-    return typed(ask(task, state, pieces, Slot(*slot)), columns)
+    return typed(ask(task, state, list(pieces), Slot(*slot)), columns)
+
+
+def _merged(*parts: Any) -> Any:
+    return merged(parts)
+
+
+def _together(*parts: Any) -> tuple[Any, ...]:
+    return parts
 
 
 def _nothing(piece: Any) -> None:
     """Take what was read, and return nothing."""
-
-
-def _shape(length: int, column: Column) -> tuple[int, ...]:
-    return (length,) if column.width is None else (length, column.width)
 
 
 def _shared(state: Any) -> Delayed:
@@ -257,8 +270,9 @@ def from_pieces(pieces: Sequence[Any]) -> DaskBlocks:
 def _measured(pieces: Sequence[Delayed]) -> tuple[list[int], int, np.dtype[Any]]:
     """Return the numbers of rows, the number of columns and the type of pieces, which are all read for it."""
     slots = [Slot(0, 0, 0, (f"block {i}",)) for i in range(len(pieces))]
+    asked = [delayed(facts, pure=False)(*pair) for pair in zip(pieces, slots, strict=True)]
     try:
-        found = dask.compute(*[delayed(facts, pure=False)(*pair) for pair in zip(pieces, slots, strict=True)])
+        found = _flat(delayed(_together, pure=False)(*asked)).compute()
     except BlockError:
         raise
     except Exception as error:
