@@ -400,3 +400,10 @@ def test_what_is_not_installed_is_named(planted, monkeypatch, tmp_path):
     for use in (lambda: read_blocks(tmp_path / "store"), lambda: write_blocks(tmp_path / "new", [planted[0]])):
         with pytest.raises(ImportError, match=r"needs zarr: install cosep\[dask\]"):
             use()
+
+
+@pytest.mark.filterwarnings("ignore:Writing zarr v2")
+def test_indices_of_one_column_need_not_be_stored(tmp_path):
+    anndata.AnnData(scipy.sparse.csr_matrix(np.ones((50, 1)))).write_zarr(tmp_path / "one.zarr")
+    assert not list((tmp_path / "one.zarr" / "X" / "indices").glob("0*"))
+    np.testing.assert_array_equal(read_blocks(tmp_path / "one.zarr").rows(np.arange(50)).take(), np.ones((50, 1)))

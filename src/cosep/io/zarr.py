@@ -182,7 +182,9 @@ def _csr_rows(path: str, start: int, stop: int, n_cols: int) -> Any:
     where = Path(path)
     ends = np.asarray(open_array(where / "indptr")[start : stop + 1]).astype(np.int64)
     low, high = int(ends[0]), int(ends[-1])
-    data, indices = _entries(where / "data", low, high), _entries(where / "indices", low, high)
+    data = _entries(where / "data", low, high)
+    # Of one column all indices are zeros, and no chunk of them need be stored.
+    indices = _entries(where / "indices", low, high) if n_cols > 1 else np.zeros(high - low, dtype=np.int32)
     if not len(data) == len(indices) == high - low:
         msg = f"indptr tells of {high - low} entries, but there are {len(data)}, in {len(indices)} columns"
         raise ValueError(msg)
