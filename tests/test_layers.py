@@ -6,6 +6,7 @@ from pathlib import Path
 import cosep
 
 ORDER = [
+    "messages",
     "kernels/__init__",
     "kernels/compile",
     "kernels/projections",

@@ -7,10 +7,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from cosep.messages import INVISIBLE
+
 Names = Sequence[Any] | NDArray[Any] | None
 
-# Characters that draw nothing, or that reorder their neighbours; line breaks are among them.
-INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+")
 # The end of a line that is about as long as an editor makes it, before more of the same paragraph.
 WRAPPED = re.compile(r"(?<=[^\n]{55})\n *(?=\w)")
 LONGEST_NAME = 300

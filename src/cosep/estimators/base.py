@@ -40,19 +40,13 @@ class Model(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        if self._is_in_blocks(X):
-            self._fit_blocks(X)
-        else:
-            self._fit(self._matrix(X, reset=True))
+        self._is_in_blocks(X)
+        self._fit(self._matrix(X, reset=True))
         return self
 
     @abstractmethod
     def _fit(self, M: LocalMatrix) -> None:
         """Fit a checked matrix and set the attributes."""
-
-    def _fit_blocks(self, X: Any) -> None:
-        """Fit a matrix in blocks of rows, or one of Dask, where the model can."""
-        raise NotImplementedError
 
     def _is_in_blocks(self, X: Any) -> bool:
         """Tell whether X is one of Dask, or in blocks of rows; refuse it if the model can do nothing with it."""

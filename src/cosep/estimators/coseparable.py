@@ -4,7 +4,7 @@ import os
 import warnings
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,14 @@ from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cosep.clusters import co_cluster
-from cosep.estimators.base import Factorizer, by_position, check_preselect_pair, frobenius_error, product
+from cosep.estimators.base import (
+    Factorizer,
+    by_position,
+    check_preselect_pair,
+    frobenius_error,
+    is_blockwise,
+    product,
+)
 from cosep.factorization import Callback, Factorization, Selection, SelectionWarning
 from cosep.large.choice import POWERS, Plan
 from cosep.large.fit import along_rows, fit_blocks, on_sample
@@ -178,6 +185,23 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self.col_pool = col_pool
         self.callback = callback
         self.checkpoint = checkpoint
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Select rows and columns of X and fit the factors.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m, n_features), a Dask array or data frame, or `row_blocks`
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        if not is_blockwise(X):
+            return super().fit(X, y)
+        self._fit_blocks(X)
+        return self
 
     def _fit(self, M: LocalMatrix) -> None:
         """Select rows and columns of X and fit the factors."""

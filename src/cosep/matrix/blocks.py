@@ -174,7 +174,11 @@ class RowBlocks:
         progress: Progress | None = None,
     ) -> Any:
         """Ask every block, or only some, and merge the answers: one pass over the data."""
-        asked = list(range(len(self.groups)) if only is None else only)
+        return self._folded(task, state, list(range(len(self.groups)) if only is None else only), progress)
+
+    def _folded(
+        self, task: Callable[[Any, LocalMatrix, int], Any], state: Any, asked: list[int], progress: Progress | None
+    ) -> Any:
         runs, done = chains(asked), 0
 
         def leaf(k: int) -> Any:

@@ -55,16 +55,9 @@ PATIENCE = "10s"
 class DaskBlocks(RowBlocks):
     """A matrix in blocks of rows, evaluated by Dask; pieces are delayed objects, or functions as for `RowBlocks`."""
 
-    def fold(
-        self,
-        task: Callable[[Any, LocalMatrix, int], Any],
-        state: Any = None,
-        *,
-        only: Iterable[int] | None = None,
-        progress: Progress | None = None,
+    def _folded(
+        self, task: Callable[[Any, LocalMatrix, int], Any], state: Any, asked: list[int], progress: Progress | None
     ) -> Any:
-        """Ask every block, or only some, and merge the answers: one pass over the data."""
-        asked = list(range(len(self.groups)) if only is None else only)
         tell = None if progress is None else _Telling(progress)
         shared, runs = _shared(state), chains(asked)
         ask_block, merge = delayed(_asked, pure=False), delayed(_merged, pure=False)
