@@ -22,6 +22,7 @@ from benchmarks import (
     rank,
     reading,
     sampling,
+    scales,
     solvers,
     threads,
 )
@@ -45,6 +46,7 @@ MODULES = (
     rank,
     reading,
     sampling,
+    scales,
     executors,
     large,
     limits,

@@ -8,7 +8,6 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import nnls
 
 from cosep import (
     HALSNMF,
@@ -22,6 +21,7 @@ from cosep import (
     make_coseparable,
     mix,
 )
+from oracles import checked_nnls
 
 module = import_module("cosep.explanation")
 FIGURES = ("share", "loss", "runner_up_loss", "size")
@@ -35,7 +35,7 @@ def counts(seed, shape=(30, 25)):
 
 
 def weights(X, rows):
-    return np.array([nnls(X[rows].T, x)[0] for x in X])
+    return np.array([checked_nnls(X[rows].T, x)[0] for x in X])
 
 
 def fidelity(X, rows):

@@ -72,6 +72,7 @@ ORDER = [
     "explanation",
     "resampling",
     "rank",
+    "theory/balancing",
     "theory/cone",
     "theory/separability",
     "theory/rays",

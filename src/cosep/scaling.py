@@ -42,12 +42,6 @@ def degree_factors(M: LocalMatrix) -> Factors:
     return np.sqrt(inverse(M.T.sums())), np.sqrt(inverse(M.sums()))
 
 
-def balancing_factors(M: LocalMatrix) -> Factors:
-    """Rows that sum to one, and after them columns: of a matrix in any units, one that a rank can be told of."""
-    rows = row_factors(M)[0]
-    return rows, column_factors(M.scaled(rows, np.ones(M.shape[1])))[1]
-
-
 def sinkhorn_factors(M: LocalMatrix, *, tol: float = 1e-4, max_rounds: int = 1000, patience: int = 50) -> Factors:
     """Columns that sum to m and rows that sum to n, by turns, until the mean deviation is below ``tol``.
 

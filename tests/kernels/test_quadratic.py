@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import nnls
 
 from cosep.kernels.projections import project_dictionary, project_orthant, project_simplex
 from cosep.kernels.quadratic import (
@@ -17,7 +16,9 @@ from cosep.kernels.quadratic import (
     solve_free,
 )
 from oracles import (
+    checked_nnls,
     dictionary_breach,
+    nonnegative_violation,
     qp_dictionary,
     qp_orthant,
     qp_simplex,
@@ -246,7 +247,7 @@ def test_active_set_agrees_with_lawson_and_hanson_and_with_a_qp_solver(kernel, p
     V = start_in_orthant(B, seed)
     kernel(G, B, V)
     for k in range(len(B)):
-        np.testing.assert_allclose(V[k], nnls(A, M[:, k])[0], rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(V[k], checked_nnls(A, M[:, k])[0], rtol=1e-9, atol=1e-10)
         np.testing.assert_allclose(V[k], qp_orthant(G, B[k]), rtol=1e-7, atol=1e-8)
 
 
@@ -780,3 +781,33 @@ def test_simplex_descent_ends_on_a_zero_right_hand_side_wherever_it_starts():
     A = np.random.default_rng(0).random((9, 5))
     V = np.full((1, 5), 0.2)
     assert simplex_descent(A.T @ A, np.zeros((1, 5)), V, 1e-8, 100_000) < 1000
+
+
+def nearly_dependent(seed):
+    """Return a least squares problem with columns that are sums of others but for rounding."""
+    random = np.random.default_rng(seed)
+    m, r = random.integers(2, 14), random.integers(2, 25)
+    base = random.integers(0, 3, (m, max(1, r // 2))).astype(float)
+    A = np.hstack([base, base @ random.integers(0, 2, (base.shape[1], r - base.shape[1]))])
+    A *= 1 + random.choice([0, 1e-16, 1e-14, 1e-10]) * random.standard_normal(A.shape)
+    A *= 10.0 ** random.uniform(-random.choice([0, 3, 10]), 0, A.shape[1])
+    b = A @ np.maximum(random.standard_normal(A.shape[1]), 0)
+    return A, b + random.choice([0, 1e-12, 1]) * random.standard_normal(m)
+
+
+@pytest.mark.parametrize("seed", [1543, 9055, 15213, 16824, 47318, 56398])
+def test_nearly_dependent_columns_where_scipy_is_wrong(seed):
+    A, b = nearly_dependent(seed)
+    norms = np.linalg.norm(A, axis=0)
+    norms[norms == 0] = 1.0
+    V = np.zeros((1, A.shape[1]))
+    orthant_active_set((A / norms).T @ (A / norms), (b @ (A / norms))[None], V)
+    assert nonnegative_violation(A, b, V[0] / norms) <= 1e-9
+    assert nonnegative_violation(A, b, checked_nnls(A, b)[0]) <= 1e-9
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(2), np.array([2.0, 1.0]), np.array([-1.0, 2.0])])
+def test_a_wrong_answer_is_not_taken_for_the_expected_one(monkeypatch, wrong):
+    A, b = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([1.0, 1.0, 2.0])
+    monkeypatch.setattr("scipy.optimize.nnls", lambda *_, **__: (wrong, 0.0))
+    np.testing.assert_allclose(checked_nnls(A, b)[0], [1.0, 1.0])

@@ -6,11 +6,12 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy.optimize import nnls
 
 from cosep.datasets import make_coseparable
+from cosep.matrix.checks import as_matrix
 from cosep.theory import cone, extreme_rays, is_separable
-from oracles import brute_force_columns, lp_in_cone
+from cosep.theory.balancing import curtis_reid
+from oracles import brute_force_columns, checked_nnls, lp_in_cone
 
 small_counts = st.tuples(st.integers(1, 4), st.integers(1, 6)).flatmap(
     lambda shape: hnp.arrays(np.float64, shape, elements=st.integers(0, 4))
@@ -18,11 +19,8 @@ small_counts = st.tuples(st.integers(1, 4), st.integers(1, 6)).flatmap(
 
 
 def in_own_units(X):
-    """Divide the rows by their sums, as they are when the columns sum to one."""
-    X = np.asarray(X, dtype=float)
-    sums = X.sum(axis=0)
-    shares = (X / np.where(sums > 0, sums, 1.0)).sum(axis=1, keepdims=True)
-    return X / np.where(shares > 0, shares, 1.0)
+    """Scale the rows as the questions do."""
+    return np.ldexp(np.asarray(X, dtype=float), curtis_reid(as_matrix(X))[0][:, None])
 
 
 def assert_certified(X, rays, tol=1e-6):
@@ -40,7 +38,7 @@ def assert_certified(X, rays, tol=1e-6):
     assert (rays.margins > tol).all()
     for k in range(len(rays) if len(rays) > 1 else 0):
         others = np.delete(A, k, axis=1)
-        distance = nnls(others / np.linalg.norm(others, axis=0), A[:, k] / np.linalg.norm(A[:, k]))[1]
+        distance = checked_nnls(others / np.linalg.norm(others, axis=0), A[:, k] / np.linalg.norm(A[:, k]))[1]
         assert rays.margins[k] <= distance * (1 + 1e-6) + 1e-12
 
 
@@ -151,7 +149,7 @@ def test_noise_makes_every_column_a_ray(shape):
     A = in_own_units(X)
     A /= np.linalg.norm(A, axis=0)
     for k in (0, 300, 599):
-        assert 1e-6 < rays.margins[k] <= nnls(np.delete(A, k, axis=1), A[:, k], maxiter=10_000)[1] * (1 + 1e-6)
+        assert 1e-6 < rays.margins[k] <= checked_nnls(np.delete(A, k, axis=1), A[:, k])[1] * (1 + 1e-6)
 
 
 def test_float32_data_is_told_to_its_rounding_and_weighed_in_float32():

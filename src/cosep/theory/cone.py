@@ -2,13 +2,13 @@
 
 Notation
 --------
-C : the data in units of its own, with columns that sum to one, so that every column is a point of the simplex
+C : the data with rows in Curtis-Reid scaling and columns that sum to one: each column is a point of the simplex
 A : those columns of C that span the cone
 V : weights, one mix a row
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -16,20 +16,41 @@ import scipy.sparse
 from cosep.kernels.quadratic import orthant_active_set
 from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
 from cosep.mixing import narrow
-from cosep.scaling import inverse
+from cosep.theory.balancing import Exponents, balanced_rows
 
 # Columns looked at together.
 BATCH = 256
 
 
-def on_simplex(M: LocalMatrix) -> tuple[LocalMatrix, Array]:
-    """Return ``C = diag(1/r) M diag(1/s)`` with columns that sum to one, and s.
+class Simplex(NamedTuple):
+    """A matrix M with rows in Curtis-Reid scaling and columns that sum to one.
 
-    r are the row sums once the columns sum to one. All-zero rows and columns are left alone; theirs are zero.
+    ``C = diag(2**r) M diag(2**exponents / sums)``. All-zero columns stay zero and have the sum one.
     """
-    rows = inverse(M.dot(inverse(M.sums())))
-    s = M.cross(rows)
-    return LocalMatrix(M.scaled(rows, inverse(s)).values), s
+
+    C: LocalMatrix
+    sums: Array
+    exponents: Exponents
+    live: Indices
+
+    def weights_of_data(self, weights: Array, k: Indices, j: Any) -> Array:
+        """Return the weights of columns k of M in column j that given weights of columns of C stand for."""
+        with np.errstate(over="ignore"):
+            scaled = np.ldexp(weights * self.sums[j] / self.sums[k], self.exponents[k] - self.exponents[j])
+        return np.asarray(scaled)
+
+    def weights_of_points(self, weights: Array, k: Indices, j: Any) -> Array:
+        """Return the weights of columns k of C in column j that given weights of columns of M stand for."""
+        return self.weights_of_data(weights, j, k)
+
+
+def on_simplex(M: LocalMatrix) -> Simplex:
+    """Bring the columns of a matrix to the simplex. The units of rows and columns no longer matter there."""
+    A, _, exponents = balanced_rows(M)
+    sums = A.sums()
+    live = np.flatnonzero(sums)
+    sums[sums == 0] = 1.0
+    return Simplex(LocalMatrix(A.scaled(np.ones(M.shape[0]), 1.0 / sums).values), sums, exponents, live)
 
 
 def columns(C: LocalMatrix, cols: Indices) -> LocalMatrix:
@@ -96,10 +117,10 @@ def cone_weights(C: LocalMatrix, cols: Indices) -> tuple[Any, Array]:
     return V[np.argsort(np.concatenate([cols, others]))], residuals
 
 
-def unscaled(V: Any, s: Array, cols: Indices, dtype: np.dtype[Any]) -> Any:
+def unscaled(V: Any, simplex: Simplex, cols: Indices, dtype: np.dtype[Any]) -> Any:
     """Turn weights of columns that sum to one into weights of the columns of the data, one column a column."""
     weights = V.tocoo()
     j, k = weights.coords
     # Rounding of a scale over itself must not touch the identity.
-    data = np.where(cols[k] == j, weights.data, weights.data * inverse(s[cols])[k] * s[j])
-    return scipy.sparse.csc_array((narrow(data, dtype), (k, j)), shape=(len(cols), len(s)))
+    data = np.where(cols[k] == j, weights.data, simplex.weights_of_data(weights.data, cols[k], j))
+    return scipy.sparse.csc_array((narrow(data, dtype), (k, j)), shape=(len(cols), len(simplex.sums)))

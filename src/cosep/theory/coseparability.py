@@ -7,7 +7,7 @@ K1, K2 : selected rows and columns; S = M(K1,K2) the core
 P1, P2 : nonnegative factors that are the identity on K1 and K2
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,15 +16,16 @@ import scipy.sparse
 
 from cosep.factorization import Callback, Factorization, Selection
 from cosep.matrix.checks import as_matrix, check_count, check_indices
-from cosep.matrix.local import Indices, LocalMatrix
+from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import narrow
+from cosep.theory.balancing import balanced, rescaled
 from cosep.theory.rays import ExtremeRays, extreme_rays
-from cosep.theory.separability import Separability, is_separable
+from cosep.theory.separability import FINEST, Separability, check_tol, is_separable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoSeparability:
-    """``X = P1 S P2``, told by its two halves: true if every row and every column is a mix of the selected ones.
+    """``X = P1 S P2``: true if every row and every column is a mix of the selected ones, and so is X as a whole.
 
     Parameters
     ----------
@@ -64,22 +65,33 @@ class CoSeparability:
 
     @cached_property
     def error(self) -> float:
-        """``||X - P1 S P2||_F / ||X||_F``, what the two halves come to together (Characterization 1)."""
-        return self.factorization.relative_error(self.data)
+        """``||A - Q1 T Q2||_F / ||A||_F``, with A and ``Q1 T Q2`` being X and ``P1 S P2`` in Curtis-Reid scaling.
+
+        That is what the two halves come to together (Characterization 1). Like the residuals, and unlike
+        ``factorization.relative_error(X)``, it does not depend on the units of rows and columns.
+        """
+        A, r, c = balanced(self.data)
+        rows, cols = self.rows.col_indices, self.cols.col_indices
+        Q1 = rescaled(self.rows.weights.T.tocsr(), r, -r[rows])
+        Q2 = rescaled(self.cols.weights.tocsr(), -c[cols], c)
+        T = A.values[rows][:, cols]
+        left = sum(np.linalg.norm(block - _dense(Q1[some] @ T @ Q2)) ** 2 for some, block in A.row_blocks())
+        return float(np.sqrt(left / A.squared_norm())) if left else 0.0
 
     def __bool__(self) -> bool:
-        return bool(self.rows) and bool(self.cols)
+        return bool(self.rows) and bool(self.cols) and self.error <= self.cols.tol
 
     def __repr__(self) -> str:
-        tol = self.cols.tol
-        return f"{type(self).__name__}({bool(self)}, shape={self.shape}, residual={self.residual:.2g}, tol={tol:g})"
+        figures = f"residual={self.residual:.2g}, error={self.error:.2g}, tol={self.cols.tol:g}"
+        return f"{type(self).__name__}({bool(self)}, shape={self.shape}, {figures})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MinimalCore(CoSeparability):
     """The smallest core: its rows and columns are the extreme rays of the two cones.
 
-    ``rows.margins`` and ``cols.margins`` prove that none of them can be left out.
+    ``rows.margins`` and ``cols.margins`` prove that none of them can be left out: at the tolerance, or at a smaller one
+    where the core at the tolerance misses X by more than that.
     """
 
     rows: ExtremeRays
@@ -104,12 +116,12 @@ def is_coseparable(X: Any, selection: Selection, *, tol: float = 1e-6) -> CoSepa
     selection : Selection
         Rows and columns.
     tol : float
-        Largest residual of a row or column, relative to its norm, that still counts as a mix; see `is_separable`.
+        Largest residual of a row or column that still counts as a mix, see `is_separable`; and largest ``error``.
 
     Returns
     -------
     CoSeparability
-        True or false, with P1, S, P2 and the residuals.
+        True or false, with P1, S, P2, the residuals and the error.
 
     Examples
     --------
@@ -139,7 +151,7 @@ def minimal_coseparable(X: Any, *, tol: float = 1e-6, callback: Callback | None 
     ----------
     X : array-like or sparse of shape (m, n)
     tol : float
-        Largest residual of a row or column, relative to its norm, that still counts as a mix; see `is_separable`.
+        Largest residual of a row or column that still counts as a mix, see `is_separable`; and largest ``error``.
     callback : callable, optional
         Called as ``callback("rays", settled, m, nan)`` for the rows and then for the columns.
 
@@ -163,8 +175,14 @@ def minimal_coseparable(X: Any, *, tol: float = 1e-6, callback: Callback | None 
     ((4, 3), True, False)
     """
     M = as_matrix(X)
-    rows, cols = (_at_least_one(extreme_rays(side, tol=tol, callback=callback)) for side in (M.T, M))
-    return MinimalCore(M, rows, cols)
+    tol = finer = check_tol(tol)
+    while True:
+        rows, cols = (_at_least_one(extreme_rays(side, tol=finer, callback=callback)) for side in (M.T, M))
+        core = MinimalCore(M, replace(rows, tol=tol), replace(cols, tol=tol))
+        if core or finer == FINEST:
+            return core
+        # The halves hold, but together they miss X by more than the tolerance: a few more rays are needed.
+        finer = max(finer / 2, FINEST)
 
 
 def compress(X: Any, selection: Selection, *, tol: float = 1e-6) -> CoSeparability:
@@ -184,8 +202,8 @@ def compress(X: Any, selection: Selection, *, tol: float = 1e-6) -> CoSeparabili
     Returns
     -------
     CoSeparability
-        Of X with the smaller core. False if the rows and columns that are left do not carry X, which for a selection
-        that carries it happens only within a few times the tolerance.
+        Of X with the smaller core. False if the rows and columns that are left do not carry X. For a selection that
+        carries it, that happens only within a few times the tolerance.
 
     Examples
     --------
@@ -220,3 +238,7 @@ def _at_least_one(rays: ExtremeRays) -> ExtremeRays:
         return rays
     first = scipy.sparse.eye_array(1, rays.weights.shape[1], format="csc", dtype=rays.weights.dtype)
     return ExtremeRays(np.zeros(1, dtype=np.intp), first, rays.residuals, rays.tol, np.zeros(1))
+
+
+def _dense(product: Any) -> Array:
+    return np.asarray(product.toarray() if scipy.sparse.issparse(product) else product)

@@ -15,7 +15,7 @@ from cosep.factorization import Factorization, Selection
 from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import narrow
-from cosep.scaling import balancing_factors, inverse
+from cosep.theory.balancing import balanced
 from cosep.theory.cone import on_simplex, relative_norms
 from cosep.theory.coseparability import CoSeparability, check_core
 from cosep.theory.separability import Separability, check_tol
@@ -43,9 +43,8 @@ def to_cur(X: Any, selection: Selection, *, tol: float = 1e-6) -> Factorization:
 
     Notes
     -----
-    U is the Moore-Penrose inverse of the core ``Dr S Dc`` whose rows and then columns are scaled to sum to one, scaled
-    back: ``Dc (Dr S Dc)^+ Dr``. So the rank of the core does not depend on the units of single rows and columns. It is
-    the Moore-Penrose inverse of S itself when S is invertible.
+    U is the Moore-Penrose inverse of the core in Curtis-Reid scaling, scaled back: ``Dc (Dr S Dc)^+ Dr``. So the rank
+    of the core does not depend on the units of single rows and columns. It is the inverse of S when S is invertible.
 
     Examples
     --------
@@ -58,12 +57,10 @@ def to_cur(X: Any, selection: Selection, *, tol: float = 1e-6) -> Factorization:
     M = as_matrix(X)
     tol = check_tol(tol)
     rows, cols = check_core(selection, M.shape)
-    S = LocalMatrix(M.take(rows, cols))
-    Dr, Dc = balancing_factors(S)
-    U = Dc[:, None] * np.linalg.pinv(S.scaled(Dr, Dc).take(), rcond=tol) * Dr
+    S, r, c = balanced(LocalMatrix(M.take(rows, cols)))
     C, R = (narrow(np.ldexp(part, M.exponent), M.dtype) for part in (M.take(cols=cols), M.take(rows=rows)))
     with np.errstate(over="ignore"):
-        U = np.ldexp(U, -M.exponent)
+        U = np.ldexp(np.linalg.pinv(S.take(), rcond=tol), c[:, None] + r - M.exponent)
     if not np.isfinite(U).all():
         msg = "X is too small for the inverse of its core, which exceeds the largest float; multiply X by a constant."
         raise ValueError(msg)
@@ -118,10 +115,10 @@ def from_cur(X: Any, cur: Factorization, *, tol: float = 1e-6) -> CoSeparability
 
 def _weighted(M: LocalMatrix, cols: Indices, weights: Array, tol: float) -> Separability:
     """Return what given weights prove; they are checked on the selected columns too before these get the identity."""
-    C, s = on_simplex(M)
-    V = weights.T * s[cols] * inverse(s)[:, None]
-    A = C.take(cols=cols)
-    residuals = [relative_norms(block - V[part] @ A.T, block) for part, block in C.T.row_blocks()]
+    simplex = on_simplex(M)
+    V = simplex.weights_of_points(weights.T, cols, np.arange(M.shape[1])[:, None])
+    A = simplex.C.take(cols=cols)
+    residuals = [relative_norms(block - V[part] @ A.T, block) for part, block in simplex.C.T.row_blocks()]
     weights[:, cols] = np.eye(len(cols))
     kept = scipy.sparse.csc_array(narrow(weights, M.dtype))
     return Separability(cols, kept, np.concatenate(residuals), tol)

@@ -17,7 +17,7 @@ from cosep.kernels.quadratic import orthant_active_set, orthant_descent
 from cosep.matrix.checks import as_matrix, check_indices
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import narrow
-from cosep.scaling import balancing_factors
+from cosep.theory.balancing import balanced, rescaled
 from cosep.theory.coseparability import minimal_coseparable
 from cosep.theory.separability import check_tol, is_separable
 
@@ -34,8 +34,9 @@ class GeneralizedSeparability:
     factorization : Factorization
         ``row_factor`` is ``[Z1, X(:,L2)]``, ``col_factor`` is ``[X(L1,:); Z2]``.
     error : float
-        ``||X - X(:,L2) Z2 - Z1 X(L1,:)||_F / ||X||_F``. Relative to the whole: an entry is explained by its row and its
-        column together, so neither alone is the measure of what is missing.
+        ``||X - X(:,L2) Z2 - Z1 X(L1,:)||_F / ||X||_F`` in Curtis-Reid scaling, where the units of rows and columns do
+        not matter. Relative to the whole: an entry is explained by its row and its column together, so neither alone is
+        the measure of what is missing.
     tol : float
         What the error is compared with.
     """
@@ -64,7 +65,7 @@ def is_generalized_separable(X: Any, selection: Selection, *, tol: float = 1e-6)
     selection : Selection
         Rows, columns or both; a side that is None selects nothing.
     tol : float
-        Largest error, relative to the norm of X, that counts as none.
+        Largest error that counts as none.
 
     Returns
     -------
@@ -93,7 +94,16 @@ def is_generalized_separable(X: Any, selection: Selection, *, tol: float = 1e-6)
     C, R = (np.ldexp(part, M.exponent) for part in (M.take(cols=cols), M.take(rows=rows)))
     left, right = (narrow(part, M.dtype) for part in (np.hstack([Z1, C]), np.vstack([R, Z2])))
     factorization = Factorization(left, None, right, selection=selection)
-    return GeneralizedSeparability(factorization, factorization.relative_error(M), tol)
+    return GeneralizedSeparability(factorization, _balanced_error(M, rows, cols, left, right), tol)
+
+
+def _balanced_error(M: LocalMatrix, rows: Indices, cols: Indices, left: Array, right: Array) -> float:
+    """Return the relative error of ``left @ right`` in Curtis-Reid scaling, the same in any units."""
+    A, r, c = balanced(M)
+    # The scales of weights and of what they multiply: selected rows first, then selected columns.
+    between = np.concatenate([-r[rows], c[cols] - M.exponent])
+    W, H = rescaled(left, r, between), rescaled(right, -between - M.exponent, c)
+    return Factorization(W, None, H).relative_error(LocalMatrix(A.values))
 
 
 def _check_sides(selection: Any, shape: tuple[int, int]) -> tuple[Indices, Indices]:
@@ -117,11 +127,10 @@ def _weights(M: LocalMatrix, rows: Indices, cols: Indices, tol: float) -> tuple[
     core = minimal_coseparable(M, tol=tol)
     K1, K2 = np.union1d(core.rows.col_indices, rows), np.union1d(core.cols.col_indices, cols)
     P1, P2 = is_separable(M.T, K1, tol=tol).weights.T, is_separable(M, K2, tol=tol).weights
-    S = LocalMatrix(M.take(K1, K2))
-    Dr, Dc = balancing_factors(S)
+    S, r, c = balanced(LocalMatrix(M.take(K1, K2)))
     l1, l2 = np.searchsorted(K1, rows), np.searchsorted(K2, cols)
-    Z1, Z2 = _core_weights(S.scaled(Dr, Dc).take(), l1, l2)
-    return P1 @ (Z1 * Dr[l1] / Dr[:, None]), (Z2 * Dc[l2, None] / Dc) @ P2
+    Z1, Z2 = _core_weights(S.take(), l1, l2)
+    return P1 @ rescaled(Z1, -r, r[l1]), rescaled(Z2, c[l2], -c) @ P2
 
 
 def _core_weights(S: Array, rows: Indices, cols: Indices) -> tuple[Array, Array]:

@@ -66,10 +66,10 @@ def extreme_rays(X: Any, *, tol: float = 1e-6, callback: Callback | None = None)
 
     Notes
     -----
-    The rows are scaled as in `is_separable` and the columns divided by their sums; rays become vertices of a convex
-    hull. The residual of a column outside the cone of the vertices known so far is a direction in which some point lies
-    beyond all of them, and of the farthest points in any direction the one with the largest norm is a vertex. So each
-    failed test finds a new vertex, and there are n plus r tests, each against r points at the most:
+    Rows and columns are scaled as in `is_separable` and the columns divided by their sums; rays become vertices of a
+    convex hull. The residual of a column outside the cone of the vertices known so far is a direction in which some
+    point lies beyond all of them, and of the farthest points in any direction the one with the largest norm is a
+    vertex. So each failed test finds a new vertex, and there are n plus r tests, each against r points at the most:
     K. L. Clarkson, doi:10.1109/SFCS.1994.365723.
 
     Examples
@@ -85,13 +85,12 @@ def extreme_rays(X: Any, *, tol: float = 1e-6, callback: Callback | None = None)
     M = as_matrix(X)
     tol = check_tol(tol)
     check_callback(callback)
-    C, s = on_simplex(M)
-    live = np.flatnonzero(s > 0)
-    points = Points(columns(C, live), tol)
+    simplex = on_simplex(M)
+    points = Points(columns(simplex.C, simplex.live), tol)
     found = _prune(points, _grow(points, callback))
-    cols = live[found]
-    V, residuals = cone_weights(C, cols)
-    return ExtremeRays(cols, unscaled(V, s, cols, M.dtype), residuals, tol, _margins(points, found))
+    cols = simplex.live[found]
+    V, residuals = cone_weights(simplex.C, cols)
+    return ExtremeRays(cols, unscaled(V, simplex, cols, M.dtype), residuals, tol, _margins(points, found))
 
 
 class Points:

@@ -68,10 +68,11 @@ def is_separable(X: Any, col_indices: Any, *, tol: float = 1e-6) -> Separability
 
     Notes
     -----
-    Separability is a property of cones, which no positive scaling of rows or columns changes. So each residual is
-    relative to the norm of its own column, and before it is taken the columns are divided by their sums and then the
-    rows by theirs; a small column or row counts as much as a large one. That suits data without noise, where rounding,
-    of float32 too, is relative to the entries. Set rows and columns that are nothing but noise to zero first.
+    Separability is a property of cones, which positive scaling of rows or columns does not change. So the residual of a
+    column is taken after Curtis-Reid scaling, which brings the nonzero entries as near to one as it can, and is
+    relative to the norm of the column: neither the units of X nor those of single rows and columns matter, and small
+    entries count as much as large ones. That suits data without noise, where rounding, of float32 too, is relative to
+    the entries. Set entries that are nothing but noise to zero first.
 
     Examples
     --------
@@ -86,9 +87,9 @@ def is_separable(X: Any, col_indices: Any, *, tol: float = 1e-6) -> Separability
     M = as_matrix(X)
     tol = check_tol(tol)
     cols = check_indices(col_indices, "col_indices", M.shape[1], "n_features")
-    C, s = on_simplex(M)
-    V, residuals = cone_weights(C, cols)
-    return Separability(cols, unscaled(V, s, cols, M.dtype), residuals, tol)
+    simplex = on_simplex(M)
+    V, residuals = cone_weights(simplex.C, cols)
+    return Separability(cols, unscaled(V, simplex, cols, M.dtype), residuals, tol)
 
 
 def check_tol(tol: Any) -> float:

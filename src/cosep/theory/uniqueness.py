@@ -15,7 +15,6 @@ import numpy as np
 from cosep.kernels.quadratic import orthant_active_set
 from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.scaling import inverse
 from cosep.theory.cone import columns, on_simplex
 from cosep.theory.coseparability import MinimalCore, minimal_coseparable
 from cosep.theory.rays import ExtremeRays, Points
@@ -113,12 +112,12 @@ def is_unique(X: Any, *, tol: float = 1e-6) -> Uniqueness:
 
 def _exchange(name: str, M: LocalMatrix, rays: ExtremeRays) -> Exchange | None:
     """Return the first column that is a multiple of a selected one."""
-    C, s = on_simplex(M)
-    live = np.flatnonzero(s > 0)
+    simplex = on_simplex(M)
+    live = simplex.live
     if not live.size:
         return Exchange(name, 0, 1) if M.shape[1] > 1 else None
     cols = np.searchsorted(live, rays.col_indices)
-    same = Points(columns(C, live), rays.tol).on_ray(cols)
+    same = Points(columns(simplex.C, live), rays.tol).on_ray(cols)
     same[cols, np.arange(len(cols))] = False
     if not same.any():
         return None
@@ -128,19 +127,18 @@ def _exchange(name: str, M: LocalMatrix, rays: ExtremeRays) -> Exchange | None:
 
 def _two_mixes(name: str, M: LocalMatrix, rays: ExtremeRays) -> TwoMixes | None:
     """Return the first column with a second mix."""
-    C, s = on_simplex(M)
-    A = C.take(cols=rays.col_indices)
+    simplex, cols = on_simplex(M), rays.col_indices
+    A = simplex.C.take(cols=cols)
     norms = np.linalg.norm(A, axis=0)
     norms[norms == 0] = 1.0
     A /= norms
-    scales = norms * inverse(inverse(s[rays.col_indices]))
     if np.linalg.matrix_rank(A, tol=rays.tol) == A.shape[1]:
         return None
     weights = rays.weights.astype(np.float64)
     changes: dict[bytes, Array | None] = {}
     for j in np.flatnonzero(np.diff(weights.indptr) > 1):
         mix = weights[:, [j]].toarray()[:, 0]
-        v = mix * scales
+        v = simplex.weights_of_points(mix, cols, j) * norms
         # A weight that is no more than rounding cannot give way to another.
         used = np.flatnonzero(v > rays.tol * v.sum())
         key = used.tobytes()
@@ -150,7 +148,8 @@ def _two_mixes(name: str, M: LocalMatrix, rays: ExtremeRays) -> TwoMixes | None:
         if z is not None:
             falling = z < 0
             step = float((v[falling] / -z[falling]).min())
-            return TwoMixes(name, int(j), mix, np.maximum(v + step * z, 0.0) / scales)
+            other = simplex.weights_of_data(np.maximum(v + step * z, 0.0) / norms, cols, j)
+            return TwoMixes(name, int(j), mix, other)
     return None
 
 
