@@ -1,5 +1,6 @@
 """FGM: how ties are settled, how columns are read off Y, and that all solvers agree."""
 
+import warnings
 from functools import partial
 from importlib import import_module
 
@@ -137,6 +138,42 @@ def test_a_solve_that_ends_early_says_what_it_reached_and_why(solver):
     ):
         chosen = fgm(RANDOM.uniform(size=(10, 20)), 4, solver=solver, max_iter=1, tol=1e-6)
     assert chosen.gap > 1e-6
+
+
+def nearly_collinear(eps, seed=0):
+    """Return columns that are multiples of one column, but for noise of a small share."""
+    random = np.random.default_rng(seed)
+    return np.outer(random.uniform(0.2, 1, 12), random.uniform(0.5, 2, 10)) * (
+        1 + eps * random.standard_normal((12, 10))
+    )
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("eps", [1e-2, 1e-4, 1e-5, 1e-6, 1e-7])
+@pytest.mark.parametrize("seed", range(3))
+def test_nearly_collinear_columns_are_solved_or_the_gap_is_said(solver, eps, seed):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        chosen = fgm(nearly_collinear(eps, seed), 3, solver=solver)
+    assert chosen.gap <= 1e-3 or any(f"gap of {chosen.gap:.1e} only" in str(warning.message) for warning in said)
+
+
+@pytest.mark.parametrize("eps", [1e-3, 1e-5, 1e-7])
+@pytest.mark.parametrize("trace", [1.5, 3.0])
+def test_the_gap_on_nearly_collinear_columns_is_proven_however_large(eps, trace):
+    """No other Y of that trace is better than the gap allows."""
+    B = nearly_collinear(eps)
+    w = B.sum(axis=0)
+
+    def error_of(solution):
+        Y = np.zeros((10, 10))
+        Y[solution.active] = solution.rows
+        Y *= min(1.0, trace / np.trace(Y))
+        return 0.5 * float(np.linalg.norm(B - B @ Y)) ** 2
+
+    solution = SOLVERS["newton"](B, w, r=3, trace=trace)
+    others = [SOLVERS["newton"](B, w, r=3, penalty=share * solution.penalty, tol=1e-12) for share in (0.3, 1.0, 3.0)]
+    assert error_of(solution) - solution.gap <= min(map(error_of, others)) + 1e-15 * float(np.vdot(B, B))
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

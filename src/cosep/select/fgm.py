@@ -30,6 +30,13 @@ SOLVERS: dict[str, Callable[..., SelfDictionary]] = {"newton": solve_newton, "fa
 
 # The diagonal of Y lies between 0 and 1; what is smaller than this is no choice.
 DUST = 1e-6
+# A relative gap beyond this is no proof, even where rounding allows no smaller one.
+LOOSE = 1e-3
+WHY_UNPROVEN = {
+    "max_iter": "its iterations were used up",
+    "stalled": "nothing made it smaller",
+    "rounding": "the columns are so nearly multiples of each other that the rest is lost in rounding",
+}
 
 
 def fgm(
@@ -77,8 +84,9 @@ def fgm(
     Returns
     -------
     Selection
-        ``gap`` is the relative duality gap reached; ``history`` holds objective, trace of Y and lambda of each
-        iteration (of each pass over all columns, for Newton's method).
+        ``gap`` is the relative duality gap reached. A ``ConvergenceWarning`` says that it is above ``tol``, or above
+        1e-3 where rounding allows no smaller one. ``history`` holds objective, trace of Y and lambda of each iteration
+        (of each pass over all columns, for Newton's method).
 
     Notes
     -----
@@ -174,12 +182,14 @@ def choose(
 
 
 def warn_if_unproven(gap: float, ended: str, advice: str) -> None:
-    """Say that a solver stopped before its tolerance: what it reached, why, and what to do."""
-    if ended in ("max_iter", "stalled"):
-        why = "its iterations were used up" if ended == "max_iter" else "nothing made it smaller"
+    """Say that a solver stopped before its tolerance: what it reached, why, and what to do.
+
+    A gap that rounding hides is small beside X, but need not be small beside what the columns leave of X.
+    """
+    if ended in WHY_UNPROVEN and (ended != "rounding" or gap > LOOSE):
         warnings.warn(
-            f"The convex model was solved to a relative duality gap of {gap:.1e} only: {why}. {advice}; with "
-            "solver='newton' few problems end like this.",
+            f"The convex model was solved to a relative duality gap of {gap:.1e} only: {WHY_UNPROVEN[ended]}. "
+            f"{advice}; with solver='newton' few problems end like this.",
             ConvergenceWarning,
             stacklevel=3,
         )
