@@ -7,6 +7,7 @@ import cosep
 
 ORDER = [
     "messages",
+    "atomic",
     "kernels/__init__",
     "kernels/compile",
     "kernels/projections",
