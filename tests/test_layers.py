@@ -67,6 +67,7 @@ ORDER = [
     "large/statistics",
     "large/candidates",
     "large/factors",
+    "large/checkpoint",
     "large/passes",
     "large/choice",
     "large/fit",

@@ -1,7 +1,7 @@
 """Atomic writing: a file appears under its name when it is complete, or not at all.
 
-Every writer of the package goes through `replacing`. The temporary name has a random part, so that threads and processes
-that write to one path do not meet: the path ends with the file of one of them, whole.
+Every writer of the package goes through `replacing`. The temporary name has a random part, so that threads and
+processes that write to one path do not meet: the path ends with the file of one of them, whole.
 """
 
 import errno
