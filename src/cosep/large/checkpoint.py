@@ -27,12 +27,7 @@ class Checkpoint:
     Parameters
     ----------
     folder : path
-        Made if it does not exist.
-
-    Raises
-    ------
-    ValueError
-        If the folder cannot be written to; before anything is computed.
+        New or not.
     """
 
     def __init__(self, folder: Any) -> None:
@@ -45,11 +40,12 @@ class Checkpoint:
             msg = f"checkpoint={shown(str(folder))} is a file; name a folder, new or not."
             raise ValueError(msg)
 
-        def try_it() -> None:
-            with tempfile.TemporaryFile(dir=self.folder):
-                pass
+    def __fspath__(self) -> str:
+        return str(self.folder)
 
-        self._in_folder(try_it)
+    def prepare(self) -> None:
+        """Make the folder; refuse, before anything is computed, one that cannot be written to."""
+        self._in_folder(lambda: tempfile.TemporaryFile(dir=self.folder).close())
 
     def load(self, name: str, key: str) -> dict[str, Any] | None:
         """Return the arrays that were kept under this name, if they were made from the same as the key says."""

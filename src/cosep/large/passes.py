@@ -61,6 +61,7 @@ class Passes:
         self.count = 0
         self.identity = blocks.identity
         if self.checkpoint is not None:
+            self.checkpoint.prepare()
             ends = sorted({0, len(blocks.groups) - 1})
             self.identity = self.identity or repr(blocks.fold(prints, only=ends))
 
