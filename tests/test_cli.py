@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 import cosep
 from cosep.cli import demo, fit, main, summary, transform, watching
 from cosep.cli.app import app
-from cosep.cli.folder import complete_file, complete_folder
 from cosep.datasets import load_docstrings
 from cosep.kernels.compile import is_compiled
 
@@ -194,36 +193,6 @@ def test_a_watching_person_sees_stages_rounds_and_the_first_compilation(monkeypa
 def test_nobody_watches_a_pipe():
     with watching.watching(Console(file=io.StringIO())) as callback:
         assert callback is None
-
-
-def half_way(place, name):
-    """Write something and fail."""
-    with place as part:
-        (part / name).write_text("half")
-        msg = "half-way"
-        raise RuntimeError(msg)
-
-
-def test_a_folder_is_complete_or_as_it_was(tmp_path):
-    out = tmp_path / "deep" / "answer"
-    with pytest.raises(RuntimeError, match="half-way"):
-        half_way(complete_folder(out, ("a.txt",)), "a.txt")
-    assert not (tmp_path / "deep").exists()
-    with complete_folder(out, ("a.txt", "b.txt")) as part:
-        (part / "a.txt").write_text("one")
-        (part / "b.txt").write_text("two")
-    with complete_folder(out, ("a.txt", "b.txt")) as part:
-        (part / "a.txt").write_text("three")
-    assert {path.name: path.read_text() for path in out.iterdir()} == {"a.txt": "three"}
-
-
-def test_a_file_is_complete_or_as_it_was(tmp_path):
-    out = tmp_path / "a.txt"
-    out.write_text("before")
-    with pytest.raises(RuntimeError, match="half-way"):
-        half_way(complete_file(out), "")
-    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
-    assert out.read_text() == "before"
 
 
 def test_names_lose_what_they_share():

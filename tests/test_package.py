@@ -65,3 +65,7 @@ from distributed import Client
 print(dask.config.get("distributed.comm.timeouts.connect") is not None)
 """
     assert run(code) == "True"
+
+
+def test_the_report_is_reachable_after_importing_the_package():
+    assert run("import cosep; print(cosep.report.write_report.__name__)") == "write_report"

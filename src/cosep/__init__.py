@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cosep import datasets, io, metrics, plots, theory
+    from cosep import datasets, io, metrics, plots, report, theory
     from cosep.annotation import annotate
     from cosep.datasets.synthetic import make_coseparable
     from cosep.estimators import (
@@ -88,7 +88,7 @@ _HOMES = {
     "stability": "cosep.resampling",
     "xray": "cosep.select.xray",
 }
-_MODULES = ("datasets", "io", "metrics", "plots", "theory")
+_MODULES = ("datasets", "io", "metrics", "plots", "report", "theory")
 
 __all__ = [
     "CUR",
@@ -132,6 +132,7 @@ __all__ = [
     "preselect",
     "preselected",
     "relative_approximation",
+    "report",
     "row_blocks",
     "snpa",
     "spa",

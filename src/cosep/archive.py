@@ -1,6 +1,5 @@
 """Named arrays enter, one ``.npz`` file leaves, and the other way round; nothing in a file is ever executed."""
 
-import os
 import zipfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -9,21 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosep.atomic import replacing
+
 # Level of compression: floats hardly shrink further with more patience.
 QUICK = 1
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write the arrays under exactly this name, and only once they are complete."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=QUICK) as archive:
-            for name, array in arrays.items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                    np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=QUICK) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
 class ArrayHeader(NamedTuple):

@@ -1,14 +1,19 @@
+import errno
 import os
 import stat
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import cosep.large.checkpoint
 from cosep import Pool
 from cosep.archive import array_headers, read_arrays, write_arrays
 from cosep.large.candidates import Candidates, candidates
+from cosep.large.checkpoint import Checkpoint
 from cosep.large.factors import Fitted, Outcome, Short, Sums, outcome, sums
 from cosep.large.passes import Passes
 from cosep.large.statistics import Drawing, Statistics, statistics
@@ -170,6 +175,70 @@ def test_nothing_is_left_of_a_finished_run(tmp_path):
     (folder / f".{path.name}.123.part").write_text("half of it")
     passes.forget()
     assert not folder.exists()
+
+
+def together(*calls):
+    """Run functions in threads that start at the same time; return what they return."""
+    start = Barrier(len(calls))
+
+    def run(call):
+        start.wait()
+        return call()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
+
+
+def test_several_fits_may_share_a_checkpoint(tmp_path):
+    """All find the same, whatever another one, which ends earlier, removes meanwhile."""
+    expected = blocks().fold(statistics, Drawing(0, 50))
+
+    def fit():
+        found = []
+        for _ in range(5):
+            passes = Passes(blocks(), tmp_path / "kept")
+            found += [passes.fold(name, Statistics, statistics, Drawing(0, 50)) for name in ("statistics", "again")]
+            passes.forget()
+        return found
+
+    for found in together(*[fit] * 6):
+        assert all(same(one, expected) for one in found)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_another_fit_removes_is_made_again(tmp_path, monkeypatch):
+    passes, removed = Passes(blocks(), tmp_path / "kept"), []
+
+    def write_after_removal(path, arrays):
+        if len(removed) < 3:
+            removed.append(path)
+            path.parent.rmdir()
+        write_arrays(path, arrays)
+
+    monkeypatch.setattr(cosep.large.checkpoint, "write_arrays", write_after_removal)
+    passes.fold("statistics", Statistics, statistics, Drawing(0, 5))
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+    assert len(removed) == 3
+
+
+def test_a_full_disk_names_the_checkpoint(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    passes = Passes(blocks(), tmp_path)
+    monkeypatch.setattr(cosep.large.checkpoint, "write_arrays", full)
+    with pytest.raises(ValueError, match=r"checkpoint='.*' cannot be written to \(No space left on device\)"):
+        passes.fold("statistics", Statistics, statistics, Drawing(0, 5))
+
+
+def test_a_checkpoint_of_the_caller_is_removed_by_the_caller(tmp_path):
+    checkpoint = Checkpoint(tmp_path / "kept")
+    passes = Passes(blocks(), checkpoint)
+    passes.fold("statistics", Statistics, statistics, Drawing(0, 5))
+    passes.forget()
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+    checkpoint.forget()
+    assert not (tmp_path / "kept").exists()
 
 
 def test_what_others_keep_in_the_folder_stays(tmp_path):

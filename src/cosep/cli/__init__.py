@@ -1,11 +1,15 @@
-"""Words of a command line enter, printed answers and an exit code leave."""
+"""The ``cosep`` command: words of a command line in, printed answers and an exit code out."""
 
 import io
 import sys
 
+from cosep.cli.process import Terminated, catch_signals, drop_output, open_streams
+
 
 def main() -> None:
     """Run the ``cosep`` command, or say what it lacks."""
+    open_streams()
+    catch_signals()
     try:
         from cosep.cli.app import app  # noqa: PLC0415 - typer and rich are an extra
 
@@ -14,8 +18,14 @@ def main() -> None:
         app()
     except KeyboardInterrupt:
         sys.exit(130)
+    except Terminated as end:
+        sys.exit(end.exit_code)
     except ModuleNotFoundError as error:
         missing = str(error.name).split(".")[0]
         if missing not in {"rich", "typer"}:
             raise
         sys.exit(f"The cosep command needs {missing}, which is not installed; install cosep[cli].")
+    except (OSError, ValueError) as error:  # of printing help: commands end in order themselves
+        drop_output()
+        sys.stderr.write(f"{error}\n")
+        sys.exit(2)

@@ -1,12 +1,10 @@
-"""The commands, their options and help, and the exit codes: 0 done, 2 for bad input, 1 for a bug, 130 for Ctrl-C."""
+"""The commands, their options and help."""
 
-import logging
 import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,37 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import cosep
+from cosep.cli.endings import plain_endings
+from cosep.cli.inputs import refuse_inputs
+from cosep.messages import SURROGATES
 
 if TYPE_CHECKING:
     from cosep.io import NamedMatrix
 
-# Arguments of the library, and what they are called here.
-OPTIONS = {
-    "n_rows": "--rows",
-    "n_cols": "--cols",
-    "method": "--method",
-    "methods": "--methods",
-    "scaling": "--scaling",
-    "stability": "--stability",
-    "ranks": "--ranks",
-    "plot": "--plot",
-    "out": "--out",
-    "model": "MODEL",
-    "path": "INPUT",
-    "kind": "--kind",
-    "layout": "--layout",
-    "index": "--index",
-    "variable": "--variable",
-    "layer": "--layer",
-    "labels": "--label-column",
-    "column": "--text-column",
-    "stop_words": "--stop-words",
-    "min_df": "--min-df",
-    "top_words": "--top-words",
-    "preselect": "--sample",
-    "checkpoint": "--checkpoint",
-    "scheduler": "--scheduler",
-}
 # Options of INPUT that is in memory, and of INPUT in blocks of rows, by their parameters.
 OF_MEMORY = (
     *("choose", "stability", "labels", "label_column", "kind", "layout", "index", "variable"),
@@ -184,7 +158,8 @@ def fit(  # noqa: PLR0913 - the options of a command
     Example:  cosep fit counts.csv --rows 30 --cols 30 --out answer
     """
     with plain_endings():
-        from cosep.cli.fit import FILES, Manner, Wishes, run  # noqa: PLC0415 - help is quick without the numerics
+        from cosep.cli.fit import Manner, Wishes, run  # noqa: PLC0415 - help is quick without the numerics
+        from cosep.cli.folder import FILES  # noqa: PLC0415 - as above
 
         options = {"kind": kind, "layout": layout, "index": index, "variable": variable, "layer": layer}
         text = _text(text_column, stop_words, min_df, top_words)
@@ -194,10 +169,10 @@ def fit(  # noqa: PLR0913 - the options of a command
             msg = "--choose-rank finds --rows and --cols; leave these out, or it."
             raise ValueError(msg)
         folder = Path(f"{_stem(source)}-cosep") if out is None else out
-        place, goal, in_blocks = source.resolve(), folder.resolve(), _in_blocks(context, source)
-        if (place.parent == goal and source.name in FILES) or (in_blocks and goal.is_relative_to(place)):
-            msg = f"out={str(folder)!r} would replace INPUT itself, or be part of it; name another folder."
-            raise ValueError(msg)
+        in_blocks = _in_blocks(context, source)
+        inputs = {"INPUT": [source], "the file of --labels": [] if labels is None else [labels]}
+        refuse_inputs("out", folder, inputs, [folder / name for name in FILES])
+        refuse_inputs("checkpoint", checkpoint, inputs | {"--out": [folder / name for name in FILES]}, [])
         manner = Manner(as_json=as_json, quiet=quiet)
         if not in_blocks:
             run(read, folder, wishes, manner, _command())
@@ -235,6 +210,7 @@ def rank(  # noqa: PLR0913 - the options of a command
     with plain_endings():
         from cosep.cli.ranks import run  # noqa: PLC0415 - help is quick without the numerics
 
+        refuse_inputs("plot", plot, {"INPUT": [source]})
         options = {"kind": kind, "layout": layout, "index": index, "variable": variable, "layer": layer}
         read = _reader(source, _text(text_column, stop_words, min_df, top_words), options)
         run(read, _ranks(ranks), plot, as_json=as_json, quiet=quiet)
@@ -266,8 +242,9 @@ def transform(  # noqa: PLR0913 - the options of a command
     Example:  cosep transform answer new.csv --out memberships.csv
     """
     with plain_endings():
-        from cosep.cli.transform import run, run_blocks  # noqa: PLC0415 - help is quick without the numerics
+        from cosep.cli.transform import answer_of, run, run_blocks  # noqa: PLC0415 - help is quick without the numerics
 
+        refuse_inputs("out", out, {"INPUT": [source], "MODEL": answer_of(model)})
         if _in_blocks(context, source):
             run_blocks(model, source, out, layer)
             return
@@ -384,40 +361,12 @@ def _stem(source: Path) -> str:
 
 def _command() -> str:
     """Return what was typed, to be typed again."""
-    return shlex.join(["cosep", *sys.argv[1:]])
+    return " ".join(["cosep", *map(_quoted, sys.argv[1:])])
 
 
-@contextmanager
-def plain_endings() -> Iterator[None]:
-    """End on one sentence instead of a traceback: bad input with exit code 2, Ctrl-C with 130."""
-    try:
-        yield
-        sys.stdout.flush()
-    except ModuleNotFoundError:
-        raise  # what the command itself cannot do without
-    except BrokenPipeError:
-        # Whoever reads the answer has seen enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(0) from None
-    except (ValueError, ImportError, MemoryError, OSError) as error:
-        if isinstance(error, OSError):
-            # Nothing more can be printed, not even when Python ends.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        _give_up()
-        typer.echo(_in_words_of_the_command(str(error) or "There is not enough memory for this input."), err=True)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        _give_up()
-        typer.echo("Stopped by Ctrl-C.", err=True)
-        raise typer.Exit(130) from None
-
-
-def _give_up() -> None:
-    """Say nothing of chunks of a store that are still being read, in threads that nobody waits for any more."""
-    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
-
-
-def _in_words_of_the_command(told: str) -> str:
-    """Return what the library says on one line, with options instead of its arguments."""
-    told = re.sub(rf"(?<![\w-])({'|'.join(OPTIONS)})=", lambda found: f"{OPTIONS[found[1]]}=", " ".join(told.split()))
-    return told.replace("n_samples=", "the number of rows, ").replace("n_features=", "the number of columns, ")
+def _quoted(word: str) -> str:
+    """Return a word as the shell takes it; names of files that are not Unicode byte by byte."""
+    if not SURROGATES.search(word):
+        return shlex.quote(word)
+    plain = (f"\\x{byte:02x}" if byte in b"'\\" or not 32 <= byte < 127 else chr(byte) for byte in os.fsencode(word))
+    return f"$'{''.join(plain)}'"

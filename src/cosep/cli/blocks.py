@@ -9,7 +9,6 @@ X : one block of rows, or all of them; C : the chosen columns
 P1, U : refitted factor and faithful weights of the rows; H : what P1 is multiplied by; V : weights of the columns
 """
 
-import json
 import time
 import warnings
 from collections.abc import Sequence
@@ -22,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from cosep.cli.fit import FILES, Manner, Wishes, check, circumstances, say, table, usual, write_model
-from cosep.cli.folder import complete_folder, save_table
-from cosep.cli.summary import OTHERS, told
+from cosep.cli.fit import Manner, Wishes, check, circumstances, say, table, usual, write_model
+from cosep.cli.folder import FILES, complete_folder
+from cosep.cli.summary import OTHERS, json_text, told
+from cosep.cli.tables import formula_warning, save_table
 from cosep.cli.turns import col_names_of, in_turn, names_at
 from cosep.cli.watching import nobody, watching
 from cosep.estimators import CoSeparableNMF
@@ -33,6 +33,7 @@ from cosep.factorization import Callback, Factorization
 from cosep.io import read_blocks
 from cosep.io.extras import optional
 from cosep.io.writing import CHUNK, new_array
+from cosep.large.checkpoint import Checkpoint
 from cosep.large.factors import Fitted, long_factors
 from cosep.matrix.blocks import RowBlocks
 from cosep.matrix.local import Array, Indices, LocalMatrix
@@ -61,9 +62,11 @@ def run(path: Path, out: Path, wishes: Wishes, way: Way, manner: Manner, command
         tell("read", 0, 1, np.nan)
         blocks = read_blocks(path, layer=way.layer)
         check(wishes, blocks.shape)
-        with complete_folder(out, FILES) as folder, warnings.catch_warnings(record=True) as caught:
+        check_names(blocks)
+        checkpoint = None if way.checkpoint is None else Checkpoint(way.checkpoint)
+        with complete_folder(out) as folder, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
-            model = fitted(blocks, wishes, way, callback)
+            model = fitted(blocks, wishes, way, checkpoint, callback)
             record = named(model, blocks, wishes, command)
             found = explained(folder / "rows.zarr", blocks, model, tell)
             tell("write", 0, 1, np.nan)
@@ -73,6 +76,7 @@ def run(path: Path, out: Path, wishes: Wishes, way: Way, manner: Manner, command
             summary = told(record, blocks.shape, found.sizes.tolist(), others) | figures(model, record, blocks)
             summary |= circumstances(wishes, command)
             summary["warnings"] = list(dict.fromkeys(str(one.message) for one in caught))
+            summary["warnings"] += formula_warning(np.asarray(record.row_names), np.asarray(record.col_names))
             if wishes.report:
                 X = model.large_fit_.rows
                 meta = {**record.meta, "warnings": summary["warnings"]}
@@ -83,8 +87,9 @@ def run(path: Path, out: Path, wishes: Wishes, way: Way, manner: Manner, command
                     folder / "report.html", replace(record, meta=meta), X, explanation=reasons, command=command
                 )
             summary["seconds"] = round(time.perf_counter() - start, 3)
-            text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
-            (folder / "summary.json").write_text(f"{text}\n", encoding="utf-8")
+            (folder / "summary.json").write_text(f"{json_text(summary)}\n", encoding="utf-8")
+    if checkpoint is not None:
+        checkpoint.forget()  # last: the pass over all rows, and what is written, can be stopped too
     summary["files"] = [str(out / name) for name in FILES if (out / name).exists()]
     say(summary, None, manner)
 
@@ -99,7 +104,16 @@ def cluster(address: str | None) -> AbstractContextManager[None]:
     return on_cluster(address)
 
 
-def fitted(blocks: RowBlocks, wishes: Wishes, way: Way, callback: Callback | None) -> CoSeparableNMF:
+def check_names(blocks: RowBlocks) -> None:
+    """Read the names of all rows once, so that one that cannot be read is told before the fit and not after it."""
+    if blocks.row_names is not None:
+        for slot in blocks.slots:
+            blocks.row_names(np.arange(slot.start, slot.stop))
+
+
+def fitted(
+    blocks: RowBlocks, wishes: Wishes, way: Way, checkpoint: Checkpoint | None, callback: Callback | None
+) -> CoSeparableNMF:
     """Select rows and columns, and fit the factors of the short side."""
     return CoSeparableNMF(
         usual(wishes.n_rows, blocks.shape[0]),
@@ -108,7 +122,7 @@ def fitted(blocks: RowBlocks, wishes: Wishes, way: Way, callback: Callback | Non
         scaling=wishes.scaling,
         preselect=(way.sample, None),
         callback=callback,
-        checkpoint=way.checkpoint,
+        checkpoint=checkpoint,
     ).fit(blocks)
 
 

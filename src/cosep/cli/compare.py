@@ -1,6 +1,5 @@
 """A matrix with names enters; what every method explains of it, and how long it takes, leaves."""
 
-import json
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -14,11 +13,12 @@ from sklearn.cluster import SpectralCoclustering
 from sklearn.decomposition import NMF
 
 from cosep.cli.fit import usual
-from cosep.cli.summary import Output, wide_enough
+from cosep.cli.summary import Output, json_text, wide_enough
 from cosep.cli.watching import watching
 from cosep.estimators import HALSNMF, CoSeparableNMF
 from cosep.io import NamedMatrix
 from cosep.matrix.checks import as_matrix, check_choice, check_count, check_nonzero
+from cosep.messages import one_line
 from cosep.metrics import clustering_accuracy
 from cosep.mixing import factor_labels
 from cosep.select import BOTH_SELECTORS
@@ -88,7 +88,7 @@ def run(
         answer = {"shape": [m, n], "n_rows": sizes[0], "n_cols": sizes[1], "methods": lines}
         if data.labels is not None:
             answer["accuracy_of_one_cluster"] = clustering_accuracy(data.labels, np.zeros(m, dtype=int))
-        Output(soft_wrap=True).out(json.dumps(answer, indent=2, allow_nan=False), highlight=False)
+        Output(soft_wrap=True).out(json_text(answer), highlight=False)
     elif not quiet:
         show(lines, data, sizes, wide_enough())
 
@@ -105,7 +105,7 @@ def compared(data: NamedMatrix, sizes: tuple[int, int], names: Iterable[str]) ->
                     OTHERS[name](data.values, *sizes) if name in OTHERS else coseparable(name, data.values, *sizes)
                 )
         except Exception as error:  # noqa: BLE001 - the methods of others fail as they like
-            yield line | {"note": f"{type(error).__name__}: {error}".split("\n", maxsplit=1)[0]}
+            yield line | {"note": one_line(f"{type(error).__name__}: {error}".split("\n", maxsplit=1)[0])}
             continue
         if not np.isfinite(list(figures.values())).all():
             yield line | {"note": "found nothing that is finite"}

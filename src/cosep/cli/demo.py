@@ -1,6 +1,6 @@
 """The docstring corpus enters; the whole tour leaves: the rank curve, the fit, its tables and the report."""
 
-import os
+import secrets
 from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
@@ -15,7 +15,7 @@ RANKS = (4, 8, 12, 16)
 
 def tour(out: Path | None, wishes: Wishes, manner: Manner, command: str) -> None:
     """Fit the corpus and write everything that ``cosep fit`` writes; to a new temporary folder if none is named."""
-    folder = Path(gettempdir()) / f"cosep-demo-{os.getpid()}" if out is None else out
+    folder = Path(gettempdir()) / f"cosep-demo-{secrets.token_hex(4)}" if out is None else out
     run(corpus, folder, wishes, replace(manner, row="function", column="word"), command)
 
 

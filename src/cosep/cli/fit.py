@@ -1,7 +1,5 @@
 """A matrix with names enters; a folder with its model, tables, summary and report leaves."""
 
-import csv
-import json
 import platform
 import time
 import warnings
@@ -19,8 +17,9 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 import cosep
-from cosep.cli.folder import complete_folder, save_table
-from cosep.cli.summary import Output, show, summarize, wide_enough
+from cosep.cli.folder import FILES, complete_folder
+from cosep.cli.summary import Output, json_text, show, summarize, wide_enough
+from cosep.cli.tables import formula_warning, save_table, write_rows
 from cosep.cli.watching import nobody, watching
 from cosep.estimators import CoSeparableNMF
 from cosep.explanation import explain
@@ -38,7 +37,6 @@ from cosep.select.method import Method
 from cosep.topics import topics_of
 from cosep.wording import count
 
-FILES = ("model.npz", "rows.csv", "rows.zarr", "columns.csv", "core.csv", "summary.json", "report.html")
 # Rows and columns that are selected where nobody says how many.
 ENOUGH = 10
 
@@ -75,7 +73,7 @@ def run(read: Callable[[], NamedMatrix], out: Path, wishes: Wishes, manner: Mann
         tell("read", 0, 1, np.nan)
         data = read()
         check(wishes, data.values.shape)
-        with complete_folder(out, FILES) as folder, warnings.catch_warnings(record=True) as caught:
+        with complete_folder(out) as folder, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             choice = _ranked(data.values, wishes, callback) if wishes.choose else None
             record, shares = fitted(data, wishes, choice, callback, command)
@@ -88,6 +86,7 @@ def run(read: Callable[[], NamedMatrix], out: Path, wishes: Wishes, manner: Mann
                 summary["accuracy"] = clustering_accuracy(data.labels, record.row_labels)
                 summary["accuracy_of_one_cluster"] = clustering_accuracy(data.labels, alone)
             told = list(dict.fromkeys(str(one.message) for one in caught))
+            told += formula_warning(data.row_names, data.col_names)
             if wishes.report:
                 write_report(
                     folder / "report.html",
@@ -101,8 +100,7 @@ def run(read: Callable[[], NamedMatrix], out: Path, wishes: Wishes, manner: Mann
                 )
             summary["warnings"] = told
             summary["seconds"] = round(time.perf_counter() - start, 3)
-            text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
-            (folder / "summary.json").write_text(f"{text}\n", encoding="utf-8")
+            (folder / "summary.json").write_text(f"{json_text(summary)}\n", encoding="utf-8")
     summary["files"] = [str(out / name) for name in FILES if (out / name).exists()]
     say(summary, choice, manner)
     return summary
@@ -194,7 +192,7 @@ def write_model(folder: Path, record: Factorization) -> None:
     names, anchors = np.asarray(record.row_names)[topics.rows], np.asarray(record.col_names)[topics.cols]
     with (folder / "core.csv").open("w", newline="", encoding="utf-8") as file:
         lines = ([name, *values] for name, values in zip(names, np.asarray(record.core).tolist(), strict=True))
-        csv.writer(file, lineterminator="\n").writerows([["", *anchors], *lines])
+        write_rows(file, [["", *anchors], *lines])
 
 
 def members(record: Factorization, M: LocalMatrix) -> dict[str, Any]:
@@ -238,7 +236,7 @@ def _numbers(values: NDArray[Any]) -> list[float | None]:
 def say(summary: dict[str, Any], choice: RankChoice | None, manner: Manner) -> None:
     """Print the answer: for machines, for people, or not at all."""
     if manner.as_json:
-        Output(soft_wrap=True).out(json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False), highlight=False)
+        Output(soft_wrap=True).out(json_text(summary), highlight=False)
         return
     if manner.quiet:
         return

@@ -1,6 +1,5 @@
 """A matrix with names enters; how many rows and columns to select leaves, with the errors that say so."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cosep.cli.folder import complete_file
-from cosep.cli.summary import Output, wide_enough
+from cosep.cli.summary import Output, json_text, wide_enough
 from cosep.cli.watching import watching
 from cosep.io import NamedMatrix
 from cosep.rank import RankChoice, choose_rank
@@ -31,7 +30,7 @@ def run(read: Callable[[], NamedMatrix], ranks: Any, plot: Path | None, *, as_js
     if as_json:
         table = {name: column.tolist() for name, column in choice.table.items()}
         answer = {"n_rows": choice.n_rows, "n_cols": choice.n_cols, "reason": choice.reason, "table": table}
-        Output(soft_wrap=True).out(json.dumps(answer, indent=2, allow_nan=False), highlight=False)
+        Output(soft_wrap=True).out(json_text(answer), highlight=False)
     elif not quiet:
         show(choice, wide_enough())
 

@@ -1,5 +1,6 @@
 """A factorization with names enters; what was found leaves, as plain values for machines and as a table for people."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from rich.table import Table
 
 from cosep.factorization import Factorization
 from cosep.matrix.local import LocalMatrix
+from cosep.messages import SURROGATES
 from cosep.topics import topics_of
 from cosep.wording import readable
 
@@ -64,6 +66,12 @@ def _largest(values: Any, names: Any, count: int) -> list[str]:
     """Return the names of the largest values, best first, of the positive ones only."""
     order = np.argsort(-values, kind="stable")[:count]
     return [str(names[i]) for i in order if values[i] > 0]
+
+
+def json_text(value: Any, indent: int | None = 2) -> str:
+    """Return a value as JSON; names of files that are not Unicode in a way that Python's ``json`` reads back."""
+    text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+    return SURROGATES.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class Output(Console):

@@ -1,6 +1,5 @@
 """A saved model and new rows enter; their memberships, or their missing columns, leave."""
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,13 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from cosep.cli.folder import complete_file, write_table
+from cosep.cli.folder import FILES, complete_file, recover
+from cosep.cli.summary import json_text
+from cosep.cli.tables import formula_warning, write_table
 from cosep.cli.turns import col_names_of, in_turn, names_at
 from cosep.cli.watching import nobody, watching
 from cosep.factorization import Factorization
 from cosep.io import NamedMatrix, TextOptions, read_blocks
 from cosep.matrix.local import Array, LocalMatrix
 from cosep.membership import memberships
+from cosep.messages import shown
 from cosep.topics import topics_of
 
 # So many times the room of a number is taken by its text.
@@ -32,7 +34,16 @@ def run(
     """Read the model and the new rows, and write what the one says of the others."""
     record = load(model)
     data = read(counting(record))
-    write((completed if complete else transformed)(record, data), out, as_json=as_json)
+    table = (completed if complete else transformed)(record, data)
+    write(table, out, as_json=as_json)
+    if not as_json:
+        warn(formula_warning(table["name"], table))
+
+
+def warn(sentences: list[str]) -> None:
+    """Say on standard error what to mind."""
+    for sentence in sentences:
+        Console(stderr=True).print(sentence, highlight=False, markup=False, soft_wrap=True)
 
 
 class Shares(NamedTuple):
@@ -57,7 +68,9 @@ def run_blocks(model: Path, path: Path, out: Path | None, layer: str | None) -> 
     record = load(model)
     blocks = read_blocks(path, layer=layer)
     places = places_of(col_names_of(blocks), np.asarray(record.col_names), "columns")
-    width = PRINTED * (len(topics_of(record).rows) + 1)
+    topics = topics_of(record)
+    width = PRINTED * (len(topics.rows) + 1)
+    noted = formula_warning(np.asarray(record.row_names)[topics.rows])
     with ExitStack() as stack:
         file: TextIO = sys.stdout
         if out is not None:
@@ -67,6 +80,8 @@ def run_blocks(model: Path, path: Path, out: Path | None, layer: str | None) -> 
         for start, stop, found in in_turn(blocks, shares_of, (record, places), width, callback):
             names = names_at(blocks, np.arange(start, stop))
             write_table(file, table_of(record, names, found), heading=start == 0)
+            noted = noted or formula_warning(names)
+    warn(noted)
 
 
 def counting(record: Factorization) -> dict[str, Any]:
@@ -76,9 +91,22 @@ def counting(record: Factorization) -> dict[str, Any]:
     return {**settings, "vocabulary": words} if len(set(words)) == len(words) else settings
 
 
+def answer_of(model: Path) -> list[Path]:
+    """Return the files of the answer that a model belongs to."""
+    if model.is_dir():
+        return [model / name for name in FILES]
+    return [model.with_name(name) for name in FILES] if model.name == FILES[0] else [model]
+
+
 def load(path: Path) -> Factorization:
     """Return a model that ``cosep fit`` wrote, given its file or its folder."""
-    file = path / "model.npz" if path.is_dir() else path
+    file = path / FILES[0] if path.is_dir() else path
+    try:
+        recover(file.parent)
+    except OSError as error:
+        reason = f"a run that was killed left it unfinished, and it cannot be finished ({error.strerror})"
+        msg = f"model={shown(str(path))}: {reason}; make its folder writable."
+        raise ValueError(msg) from error
     if not file.is_file():
         msg = f"model={str(path)!r} is no model: name a folder that cosep fit wrote, or the model.npz in it."
         raise ValueError(msg)
@@ -166,6 +194,6 @@ def write(table: dict[str, Any], out: Path | None, *, as_json: bool) -> None:
 
 def _print(table: dict[str, Any], file: TextIO, *, as_json: bool) -> None:
     if as_json:
-        file.write(json.dumps(table, ensure_ascii=False, allow_nan=False) + "\n")
+        file.write(json_text(table, None) + "\n")
     else:
         write_table(file, table)

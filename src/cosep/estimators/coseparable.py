@@ -23,6 +23,7 @@ from cosep.estimators.base import (
 from cosep.factorization import Callback, Factorization, Selection, SelectionWarning
 from cosep.large.choice import POWERS, Plan
 from cosep.large.fit import along_rows, fit_blocks, on_sample
+from cosep.large.passes import Passes
 from cosep.matrix.checks import (
     check_callback,
     check_choice,
@@ -256,7 +257,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
             Budget("mix", check_positive(self.max_iter), check_number(self.tol, "tol", 0.0), self.callback),
             self._labelling,
         )
-        fit = fit_blocks(blocks, plan, self.checkpoint, self.callback)
+        passes = Passes(blocks, self.checkpoint, self.callback)
+        fit = fit_blocks(passes, plan)
         factors = replace(
             on_sample(fit, blocks.dtype),
             row_names=None if blocks.row_names is None else blocks.row_names(fit.indices),
@@ -268,6 +270,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self.row_fidelity_, self.col_fidelity_, self.core_fidelity_ = fit.fidelity
         self.reconstruction_err_ = fit.relative_error * fit.norm
         self.sample_indices_, self.n_passes_, self.large_fit_ = fit.indices, fit.n_passes, fit
+        passes.forget()  # last: reading the names can fail
         self._warn_if_unfaithful(fit.relative_error)
 
     def _selector(

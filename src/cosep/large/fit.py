@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosep.clusters import cluster_factors, label, own_components, unit
-from cosep.factorization import Callback, Factorization, Fidelity, Selection
+from cosep.factorization import Factorization, Fidelity, Selection
 from cosep.large.choice import Choice, Plan, choose
 from cosep.large.factors import Fitted, Outcome, Short, Sums, balanced, long_factors, outcome, row_shares, sums
 from cosep.large.passes import Passes
@@ -53,9 +53,8 @@ class LargeFit(NamedTuple):
     n_passes: int
 
 
-def fit_blocks(blocks: RowBlocks, plan: Plan, checkpoint: Any = None, callback: Callback | None = None) -> LargeFit:
+def fit_blocks(passes: Passes, plan: Plan) -> LargeFit:
     """Choose rows and columns of a matrix in blocks and fit the factors, ``X ~ P1 X(rows, cols) P2``."""
-    passes = Passes(blocks, checkpoint, callback)
     size = max(MOST_SAMPLED if plan.sampled is None else plan.sampled, LEAST_TIMES * plan.n_rows)
     found: Statistics = passes.fold("statistics", Statistics, statistics, Drawing(plan.seed, size + 1))
     check_statistics(found)
@@ -64,9 +63,7 @@ def fit_blocks(blocks: RowBlocks, plan: Plan, checkpoint: Any = None, callback: 
         size = max(min(size, room), LEAST_TIMES * plan.n_rows)
         found = found.with_fewer(size + 1)
     choice = choose(passes, plan, found, size)
-    fit = fit_chosen(passes, plan, found, choice)
-    passes.forget()
-    return fit
+    return fit_chosen(passes, plan, found, choice)
 
 
 def check_statistics(found: Statistics) -> None:

@@ -6,25 +6,20 @@ was handed to the blocks.
 """
 
 import hashlib
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import astuple, is_dataclass
-from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse
 
-from cosep.archive import array_headers, read_arrays, write_arrays
 from cosep.factorization import Callback
+from cosep.large.checkpoint import Checkpoint
 from cosep.matrix.blocks import Progress, RowBlocks
 from cosep.matrix.local import Indices, LocalMatrix
 
 PARTS = {"data", "indices", "indptr", "shape"}
-# Under this name a file holds what its result was made from.
-KEY = "made_from"
 VERSION = "1"
 
 
@@ -51,21 +46,22 @@ class Passes:
     Parameters
     ----------
     blocks : RowBlocks
-    folder : path, optional
-        Where to keep results until `forget`; made if it does not exist. Blocks without an identity are told from others
-        by the first and the last of them, which are read for it.
+    folder : path or Checkpoint, optional
+        Where to keep results until `forget`; whoever passes a `Checkpoint` removes it. Blocks without an identity are
+        told from others by the first and the last of them, which are read for it.
     callback : callable, optional
         Called as ``callback(name of the pass, blocks done, blocks, nan)``.
     """
 
     def __init__(self, blocks: RowBlocks, folder: Any = None, callback: Callback | None = None) -> None:
         self.blocks = blocks
-        self.folder = None if folder is None else _checked_folder(folder)
+        self.owned = None if folder is None or isinstance(folder, Checkpoint) else Checkpoint(folder)
+        self.checkpoint: Checkpoint | None = folder if self.owned is None else self.owned
         self.callback = callback
         self.count = 0
-        self.made: list[Path] = []
         self.identity = blocks.identity
-        if self.folder is not None:
+        if self.checkpoint is not None:
+            self.checkpoint.prepare()
             ends = sorted({0, len(blocks.groups) - 1})
             self.identity = self.identity or repr(blocks.fold(prints, only=ends))
 
@@ -83,57 +79,27 @@ class Passes:
 
     def recall(self, name: str, kind: Any, made_from: Any, find: Callable[[], Any]) -> Any:
         """Return what was found before from the same, or find and keep it."""
-        if self.folder is None:
+        if self.checkpoint is None:
             return find()
         digest = hashlib.sha256()
         where = (VERSION, name, self.identity, self.blocks.shape, self.blocks.lengths, self.blocks.names)
         _digest(digest, (*where, made_from))
         key = digest.hexdigest()
-        path = self.folder / f"{name}-{key[:32]}.npz"
-        self.made.append(path)
-        try:
-            arrays = read_arrays(path, array_headers(path))
-            if arrays.pop(KEY).item() == key:
+        if (arrays := self.checkpoint.load(name, key)) is not None:
+            with suppress(Exception):  # arrays of another kind, which are found anew
                 return _restored(kind, arrays)
-        except Exception:  # noqa: BLE001, S110 - a damaged file can make its readers raise anything, and is made anew
-            pass
         found = find()
-        write_arrays(path, {KEY: np.array(key), **dict(_flattened("", found))})
+        self.checkpoint.keep(name, key, dict(_flattened("", found)))
         return found
 
     def forget(self) -> None:
-        """Remove the results that were kept; the folder too, if nothing else is in it."""
-        if self.folder is None:
-            return
-        for path in self.made:
-            path.unlink(missing_ok=True)
-            for unfinished in self.folder.glob(f".{path.name}.*"):
-                unfinished.unlink(missing_ok=True)
-        with suppress(OSError):  # not empty, or in use by the system: the result matters more
-            self.folder.rmdir()
+        """Remove the results that were kept, unless the caller does."""
+        if self.owned is not None:
+            self.owned.forget()
 
     def _progress(self, name: str) -> Progress | None:
         callback = self.callback
         return None if callback is None else lambda done, count: callback(name, done, count, np.nan)
-
-
-def _checked_folder(name: Any) -> Path:
-    """Return the folder, made if it does not exist; refuse, before anything is computed, one that is no use."""
-    if not isinstance(name, (str, PathLike)) or not str(name):
-        msg = f"checkpoint={name!r} must be the path of a folder, or None."
-        raise ValueError(msg)
-    folder = Path(name)
-    if folder.exists() and not folder.is_dir():
-        msg = f"checkpoint={str(folder)!r} is a file; name a folder, new or not."
-        raise ValueError(msg)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        msg = f"checkpoint={str(folder)!r} cannot be written to ({error}); name another folder."
-        raise ValueError(msg) from error
-    return folder
 
 
 def _flattened(name: str, value: Any) -> list[tuple[str, Any]]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from cosep import plots
+from cosep.atomic import replacing
 from cosep.drawing import Figure, template
 from cosep.factorization import Factorization
 from cosep.report.cards import Record
@@ -90,7 +91,9 @@ def write_report(
         page = render(findings | {"letters": letters}, _figures(cut, X, known))
         if len(page.encode("utf-8")) < MOST_BYTES:
             break
-    _write(goal, page.replace(PLOTLY, f"<script>{_plotlyjs()}</script>", 1))
+    whole = page.replace(PLOTLY, f"<script>{_plotlyjs()}</script>", 1)
+    with replacing(goal) as part:
+        part.write_bytes(whole.encode("utf-8"))
 
 
 def _cut_names(factorization: Factorization, letters: int | None) -> Factorization:
@@ -195,12 +198,3 @@ def _checked_path(path: Any) -> Path:
         msg = f"path={str(path)!r} must be the name of a file, not of a folder."
         raise ValueError(msg)
     return goal
-
-
-def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        temporary.write_bytes(text.encode("utf-8"))
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

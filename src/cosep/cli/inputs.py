@@ -1,0 +1,88 @@
+"""A check that no output is one of the inputs: files are compared, not their names."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from stat import S_ISREG
+from typing import NamedTuple
+
+from cosep.messages import shown
+
+STANDARD_INPUT = Path("-")
+TEXT_SUFFIX = ".txt"
+
+
+class FileId(NamedTuple):
+    """What two names have in common if they are links to one file."""
+
+    device: int
+    number: int
+
+
+def refuse_inputs(
+    option: str, out: Path | None, inputs: Mapping[str, Iterable[Path]], replaced: Iterable[Path] | None = None
+) -> None:
+    """Refuse an output that is one of the inputs, holds one, or would become part of one; and standard output likewise.
+
+    Parameters
+    ----------
+    option : str
+        The name of the parameter that holds ``out``.
+    out : Path, optional
+        The file or folder that is written.
+    inputs : mapping
+        What is read, by the names that the user knows: files, folders, "-" for standard input.
+    replaced : iterable of Path, optional
+        What is replaced, where ``out`` is a folder; otherwise ``out`` itself.
+
+    Raises
+    ------
+    ValueError
+        If so; nothing has been read yet.
+    """
+    written = {file for path in ([out] if replaced is None else replaced) if path is not None for file in _files(path)}
+    printed = _file_of_stream(1)
+    for name, paths in inputs.items():
+        for path in paths:
+            shared = {file for file in _files(path) if file in written or file == printed} if written or printed else ()
+            if out is not None and (written.intersection(shared) or _would_join(out, path)):
+                msg = f"{option}={shown(str(out))} would replace {name} itself, or be part of it; name another."
+                raise ValueError(msg)
+            if shared:
+                msg = f"Standard output is {name} itself; send it elsewhere."
+                raise ValueError(msg)
+
+
+def _would_join(out: Path, path: Path) -> bool:
+    """Tell whether an output would be an input, or a part of one that is a folder."""
+    from cosep.io.stores import is_blocks  # noqa: PLC0415 - help is quick without it
+
+    goal = out.resolve()
+    if path == STANDARD_INPUT or not goal.is_relative_to(path.resolve()):
+        return False
+    return not path.is_dir() or is_blocks(path) or goal.suffix.lower() == TEXT_SUFFIX
+
+
+def _files(path: Path) -> Iterator[FileId]:
+    """Yield a file, or all files in a folder."""
+    if path == STANDARD_INPUT:
+        if (file := _file_of_stream(0)) is not None:
+            yield file
+        return
+    inside = (os.path.join(folder, name) for folder, _, files in os.walk(path) for name in files)  # noqa: PTH118
+    for name in inside if path.is_dir() else [path]:
+        try:
+            found = os.stat(name)  # noqa: PTH116 - there can be a million of them
+        except OSError:  # not there yet
+            continue
+        if S_ISREG(found.st_mode):
+            yield FileId(found.st_dev, found.st_ino)
+
+
+def _file_of_stream(number: int) -> FileId | None:
+    """Return the file that standard input or output is connected to, if it is one."""
+    try:
+        found = os.fstat(number)
+    except OSError:  # closed
+        return None
+    return FileId(found.st_dev, found.st_ino) if S_ISREG(found.st_mode) else None

@@ -1,0 +1,63 @@
+"""What the process of the command needs: standard streams that are open, and signals that end it in order."""
+
+import io
+import os
+import signal
+import sys
+from types import FrameType
+
+# Signals that ask a process to end, and that Python does not turn into an exception itself.
+ENDING = ("SIGTERM", "SIGHUP")
+
+
+class Terminated(BaseException):
+    """The process was asked to end; everything that cleans up shall run."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.name = signal.Signals(number).name
+        self.exit_code = 128 + number
+
+
+def catch_signals() -> None:
+    """Turn signals that ask the process to end into `Terminated`, unless they are ignored, as ``nohup`` does."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        raise Terminated(number)
+
+    for name in ENDING:
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, end)
+
+
+class ClosedOutput(io.TextIOBase):
+    """Stands for a standard output that is closed: whoever writes to it learns so."""
+
+    def write(self, _text: str) -> int:
+        """Refuse."""
+        msg = "Standard output is closed; open it, send it to a file, or use --quiet where there is one."
+        raise ValueError(msg)
+
+
+def open_streams() -> None:
+    """Replace standard streams that are closed.
+
+    Their numbers are taken, so that no file that is opened later gets one of them, and errors that some library prints
+    do not end up in it. From a closed input nothing is read, and what is said to a closed standard error is lost.
+    """
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8")
+    if sys.stdout is None:
+        os.open(os.devnull, os.O_WRONLY)
+        sys.stdout = ClosedOutput()
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+
+
+def drop_output() -> None:
+    """Let what is left to print go nowhere: it failed once, and must not fail again when Python ends."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):  # a stream without a number
+        return
