@@ -1,0 +1,133 @@
+"""Random small matrices in blocks of rows beside the same matrices in memory: the answers must be the same.
+
+Matrices are dense or sparse, with ties, repeated rows and rows of zeros; blocks are cut anywhere, some of them empty.
+Selected rows and columns must be those of the method in memory, weights and shares equal to rounding. The factors of
+blocks are fitted in another way, so their clusters are compared with those of one single block. Rows and columns of
+zeros, and no others, belong to no cluster.
+"""
+
+import warnings
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import dask
+import numpy as np
+import scipy.sparse
+
+from cosep import CoSeparableNMF, SelectionWarning, make_coseparable, row_blocks
+from cosep.matrix.blocks import RowBlocks
+from cosep.select import BOTH_SELECTORS
+from fuzz.harness import Case, Limits
+from fuzz.outcomes import WRONG_ANSWER, Found
+
+CASES = 500
+BATCH = 25
+LIMITS = Limits(cpu=20.0)
+EQUAL = 1e-7
+KINDS = ("planted", "counts", "ties", "repeated", "noise")
+
+
+def prepare(folder: Path) -> None:
+    """Fit once by every method, in memory and in blocks."""
+    X = matrix(Random(0), "planted")
+    with dask.config.set(scheduler="synchronous"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for method in BOTH_SELECTORS:
+            for form in (np.asarray, scipy.sparse.csr_array):
+                try:
+                    compare(X, form, [3, len(X)], {"n_rows": 2, "n_cols": 2, "method": method})
+                except (ValueError, Found):
+                    pass  # counted later
+    del folder
+
+
+def matrix(random: Random, kind: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return a random matrix of one kind."""
+    m, n = random.randint(4, 40), random.randint(3, 15)
+    draw = np.random.default_rng(random.getrandbits(64))
+    if kind == "planted":
+        r = min(3, m - 1, n - 1)
+        X = make_coseparable(m, n, r, r, noise=random.choice((0.0, 0.1)), random_state=random.getrandbits(31))[0]
+    elif kind == "counts":
+        X = draw.poisson(draw.gamma(0.3, 2.0, size=(m, n))).astype(float)
+    elif kind == "ties":
+        X = draw.integers(0, 3, size=(m, n)).astype(float)
+    elif kind == "repeated":
+        X = np.round(draw.uniform(size=(4, n)), 2)[draw.integers(0, 4, size=m)]
+    else:
+        X = draw.uniform(size=(m, n)) * 10.0 ** random.choice((0, 0, -30, 5))
+    if random.random() < 0.4:
+        X[draw.integers(0, m, size=max(1, m // 5))] = 0.0
+    if random.random() < 0.3:
+        X[:, draw.integers(0, n)] = 0.0
+    return X
+
+
+def make(random: Random, folder: Path) -> Case:
+    """Choose a matrix, its storage, where to cut it, and how to fit it."""
+    kind = random.choice(KINDS)
+    X = matrix(random, kind)
+    m, n = X.shape
+    cuts = sorted(random.choice((0, m, random.randint(0, m))) for _ in range(random.randint(1, 6)))
+    form = random.choice((np.asarray, scipy.sparse.csr_array, scipy.sparse.csc_array, scipy.sparse.coo_array))
+    options: dict[str, Any] = {
+        "n_rows": random.randint(1, min(4, m)),
+        "n_cols": random.randint(1, min(4, n)),
+        "method": random.choice(sorted(BOTH_SELECTORS)),
+        "random_state": 0,
+        "scaling": random.choice((None, None, "rows", "columns", "degree")),
+    }
+    np.save(folder / "X.npy", X)
+    (folder / "options.txt").write_text(f"{options}\n{form.__name__}, cut at {cuts}\n", encoding="utf-8")
+    return Case(f"{kind}, {options['method']}", partial(compare, X, form, cuts, options))
+
+
+def in_blocks(X: Any, form: Any, cuts: list[int]) -> RowBlocks:
+    """Cut a matrix; blocks without rows are kept."""
+    ends = [0, *cuts, len(X)]
+    return row_blocks([form(X[a:b]) for a, b in zip(ends, ends[1:], strict=False)])
+
+
+def compare(X: Any, form: Any, cuts: list[int], options: dict[str, Any]) -> None:
+    """Fit in three ways; one may refuse only what the others refuse too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SelectionWarning)
+        whole = _fitted(form(X), options)
+        single = _fitted(in_blocks(X, np.asarray, []), options)
+        parts = _fitted(in_blocks(X, form, cuts), options)
+    refused = [one for one in (whole, single, parts) if isinstance(one, ValueError)]
+    if len(refused) == 3:
+        raise refused[-1]
+    if refused:
+        detail = f"not all refuse: memory {whole}, one block {single}, blocks {parts}"
+        raise Found(WRONG_ANSWER, detail, f"refused {options['method']}")
+    _check_equal(whole, parts, ("row_indices_", "col_indices_"), options, "memory")
+    _check_equal(single, parts, ("row_labels_", "column_labels_"), options, "one block")
+    for name in ("row_weights_", "col_weights_", "row_fidelity_", "col_fidelity_", "core_fidelity_"):
+        one, other = (np.asarray(getattr(model, name), dtype=float) for model in (whole, parts))
+        if not np.allclose(one, other, rtol=0, atol=EQUAL * max(1.0, float(np.abs(one).max(initial=0.0)))):
+            detail = f"{name} differs by {np.abs(one - other).max():.1e}"
+            raise Found(WRONG_ANSWER, detail, f"{name} {options['method']}")
+    for model, where in ((whole, "memory"), (parts, "blocks")):
+        for name, axis in (("row_labels_", 1), ("column_labels_", 0)):
+            if not np.array_equal(np.asarray(getattr(model, name)) == -1, ~X.any(axis=axis)):
+                detail = f"{name} in {where}: {np.asarray(getattr(model, name)).tolist()}"
+                raise Found(WRONG_ANSWER, f"not -1 for zeros alone, {detail}", f"zeros, {name} in {where}")
+
+
+def _check_equal(one: Any, other: Any, names: tuple[str, ...], options: dict[str, Any], where: str) -> None:
+    for name in names:
+        expected, got = np.asarray(getattr(one, name)), np.asarray(getattr(other, name))
+        if not np.array_equal(expected, got):
+            detail = f"{name}: {expected.tolist()} in {where}, {got.tolist()} in blocks"
+            raise Found(WRONG_ANSWER, detail, f"{name} {options['method']}, {where}")
+
+
+def _fitted(X: Any, options: dict[str, Any]) -> Any:
+    """Return the model, or why there is none."""
+    try:
+        return CoSeparableNMF(**options).fit(X)
+    except ValueError as error:
+        return error

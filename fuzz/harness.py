@@ -1,0 +1,366 @@
+"""Runs fuzzing cases in child processes with limits on time and memory, and tells what became of each.
+
+The parent process has imported everything and compiled the kernels. A child is forked from it and runs a batch of
+cases, one after the other. A child that dies takes one case with it: that case is run again alone, in a child of its
+own, and a new child goes on with the next one. A case is a target and a seed, nothing else: `Random` of both makes its
+input.
+"""
+
+import ctypes
+import faulthandler
+import json
+import os
+import resource
+import selectors
+import shutil
+import signal
+import sys
+import time
+import traceback
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple, Protocol
+
+from fuzz.outcomes import ANSWER, BLOW_UP, CRASH, GOOD, HANG, UNCLEAR, Verdict, verdict_on
+
+GIGABYTE = 1 << 30
+DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl
+LOG_TAIL = 2000
+
+
+class Limits(NamedTuple):
+    """What a case may take: seconds of processor and of wall clock, and bytes beyond those of the warm parent."""
+
+    cpu: float = 6.0
+    wall: float = 90.0
+    memory: int = 4 * GIGABYTE
+
+
+class Case(NamedTuple):
+    """One input, ready in its folder: its kind, for the counts, and what to do with it.
+
+    The action returns for an answer, and raises for an error. A right error is one of ``errors``.
+    """
+
+    kind: str
+    action: Callable[[], None]
+    errors: tuple[type[BaseException], ...] = (ValueError,)
+
+
+class Target(Protocol):
+    """What a module provides to be fuzzed."""
+
+    CASES: int
+    BATCH: int
+    LIMITS: Limits
+    __name__: str
+
+    @staticmethod
+    def prepare(folder: Path) -> None:
+        """Load, compile and write what all cases share. Called once, in the parent."""
+
+    @staticmethod
+    def make(random: Random, folder: Path) -> Case:
+        """Make the input of one case in a folder of its own. Called in a child."""
+
+
+class Result(NamedTuple):
+    """What became of one case."""
+
+    seed: int
+    kind: str
+    verdict: Verdict
+    seconds: float
+
+
+@dataclass
+class Child:
+    """A running child: its batch, the case that it is at, and what it has written so far."""
+
+    pid: int
+    pipe: int
+    folder: Path
+    seeds: deque[int]
+    alone: bool
+    current: int | None = None
+    first: bool = True
+    kind: str = ""
+    started: float = field(default_factory=time.monotonic)
+    unread: bytes = b""
+    timed_out: bool = False
+
+
+def name_of(target: Target) -> str:
+    """Return what a target is called on the command line."""
+    return target.__name__.rpartition(".")[2]
+
+
+def random_of(target: Target, seed: int) -> Random:
+    """Return the source of everything random in one case."""
+    return Random(f"{name_of(target)} {seed}")
+
+
+def run(
+    target: Target, seeds: Iterable[int], folder: Path, *, jobs: int = 2, deadline: float = float("inf")
+) -> Iterator[Result]:
+    """Run cases, and yield their results as they come; stop early at the deadline of the monotonic clock.
+
+    Parameters
+    ----------
+    target : Target
+        Prepared already.
+    seeds : iterable of int
+    folder : Path
+        Where cases write. Those that failed leave their folder there, under ``name-seed``.
+    jobs : int, default 2
+        How many children run at the same time.
+    deadline : float, optional
+        No child is started after it, and those that run are stopped.
+    """
+    runner = _Runner(target, folder, jobs)
+    try:
+        yield from runner.results(list(seeds), deadline)
+    finally:
+        runner.stop()
+
+
+class _Runner:
+    """The children of one run."""
+
+    def __init__(self, target: Target, folder: Path, jobs: int) -> None:
+        self.target, self.folder, self.jobs = target, folder, jobs
+        self.selector = selectors.DefaultSelector()
+        self.children: dict[int, Child] = {}
+        self.waiting: deque[list[int]] = deque()
+        self.died: dict[int, Result] = {}
+
+    def results(self, seeds: list[int], deadline: float) -> Iterator[Result]:
+        size = self.target.BATCH
+        self.waiting.extend(seeds[k : k + size] for k in range(0, len(seeds), size))
+        while (self.waiting or self.children) and time.monotonic() < deadline:
+            while self.waiting and len(self.children) < self.jobs:
+                self.start(self.waiting.popleft())
+            for key, _ in self.selector.select(timeout=0.5):
+                yield from self.hear(self.children[key.data])
+            for child in list(self.children.values()):
+                if time.monotonic() - child.started > self.target.LIMITS.wall and not child.timed_out:
+                    child.timed_out = True
+                    _kill_group(child.pid)
+
+    def start(self, batch: list[int]) -> None:
+        alone = len(batch) == 1 and batch[0] in self.died
+        reading, writing = os.pipe()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with warnings.catch_warnings():
+            # Python 3.12 warns of threads in the parent. Those of Zarr are made anew in a child, others are idle.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+        if pid == 0:
+            os.close(reading)
+            _child(self.target, batch, writing, self.folder)
+        try:
+            os.setpgid(pid, pid)  # the child does the same: whoever comes first
+        except OSError:
+            pass
+        os.close(writing)
+        self.children[pid] = Child(pid, reading, self.folder, deque(batch), alone)
+        self.selector.register(reading, selectors.EVENT_READ, pid)
+
+    def hear(self, child: Child) -> Iterator[Result]:
+        """Read what a child has written, or see how it ended."""
+        piece = os.read(child.pipe, 1 << 16)
+        if not piece:
+            yield from self.end(child)
+            return
+        *lines, child.unread = (child.unread + piece).split(b"\n")
+        for line in lines:
+            told: dict[str, Any] = json.loads(line)
+            if "bug" in told:
+                msg = f"{name_of(self.target)} --seed {child.current} cannot be made:\n{told['bug']}"
+                raise RuntimeError(msg)
+            if "seed" in told:
+                child.current, child.kind, child.started = told["seed"], "", time.monotonic()
+            elif "kind" in told:
+                child.kind = told["kind"]
+            else:
+                seed = child.seeds.popleft()
+                child.current, child.first, child.started = None, False, time.monotonic()
+                result = Result(seed, child.kind, Verdict(*told["verdict"]), told["seconds"])
+                before = self.died.pop(seed, None)
+                yield result if before is None or result.verdict.outcome not in GOOD else before
+
+    def end(self, child: Child) -> Iterator[Result]:
+        """Judge a child that has ended; what it left undone is for others."""
+        self.selector.unregister(child.pipe)
+        os.close(child.pipe)
+        _, status = os.waitpid(child.pid, 0)
+        _kill_group(child.pid)
+        del self.children[child.pid]
+        if child.seeds and (child.current is not None or status != 0):
+            seed = child.seeds.popleft()
+            verdict = _verdict_on_death(child, status, _tail(_log(self.folder, child.pid)))
+            result = Result(seed, child.kind, verdict, time.monotonic() - child.started)
+            if child.alone or child.first:
+                self.died.pop(seed, None)
+                yield result
+            else:
+                detail = f"{verdict.detail} (only after other cases in the same process)"
+                self.died[seed] = result._replace(verdict=verdict._replace(detail=detail))
+                self.waiting.append([seed])
+        _log(self.folder, child.pid).unlink(missing_ok=True)
+        if child.seeds:
+            self.waiting.appendleft(list(child.seeds))
+
+    def stop(self) -> None:
+        for child in self.children.values():
+            _kill_group(child.pid)
+            os.waitpid(child.pid, 0)
+            os.close(child.pipe)
+            _log(self.folder, child.pid).unlink(missing_ok=True)
+        self.children.clear()
+        self.selector.close()
+
+
+def _verdict_on_death(child: Child, status: int, log: str) -> Verdict:
+    number = os.waitstatus_to_exitcode(status)
+    if child.timed_out:
+        return Verdict(HANG, "no end within the limit of the wall clock", f"wall {child.kind}")
+    if number == -signal.SIGPROF:
+        return Verdict(HANG, f"no end within the limit of processor time; {log}", f"hang {_first_of_ours(log)}")
+    if number == -signal.SIGKILL:
+        return Verdict(BLOW_UP, "killed, most likely for its memory", f"killed {child.kind}")
+    told = signal.Signals(-number).name if number < 0 else f"exit code {number}"
+    return Verdict(CRASH, f"{told}; {log}", f"{told} {_first_of_ours(log)}")
+
+
+def _first_of_ours(log: str) -> str:
+    """Return the innermost function of the project in what faulthandler wrote."""
+    lines = [line.strip() for line in log.splitlines() if "/cosep/" in line]
+    return lines[0].rpartition("/")[2] if lines else ""
+
+
+def _child(target: Target, seeds: list[int], pipe: int, folder: Path) -> None:
+    """Run cases, and tell of each before and after it. Never returns."""
+    status = 1
+    try:
+        os.setpgid(0, 0)
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
+        _redirect(_log(folder, os.getpid()))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        _limit_memory(target.LIMITS.memory)
+        with os.fdopen(pipe, "w", encoding="utf-8", buffering=1) as out:
+
+            def tell(**facts: Any) -> None:
+                out.write(json.dumps(facts) + "\n")
+
+            for seed in seeds:
+                _one_case(target, seed, folder / f"{name_of(target)}-{seed}", tell)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _one_case(target: Target, seed: int, place: Path, tell: Callable[..., None]) -> None:
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    tell(seed=seed)
+    try:
+        case = target.make(random_of(target, seed), place)
+    except BaseException:  # noqa: BLE001 - told to the parent, which stops
+        tell(bug=traceback.format_exc())
+        return
+    tell(kind=case.kind)
+    start = time.monotonic()
+    verdict = judge(case, target.LIMITS)
+    tell(verdict=verdict, seconds=time.monotonic() - start)
+    if verdict.outcome in GOOD:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def judge(case: Case, limits: Limits) -> Verdict:
+    """Run one case here and now; the processor's time is limited by a signal that ends the process."""
+    before = _resident(reset=True)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    faulthandler.register(signal.SIGPROF, file=sys.__stderr__, all_threads=True, chain=True)
+    signal.setitimer(signal.ITIMER_PROF, limits.cpu)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            case.action()
+        verdict = _verdict_on_warnings(caught)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is what is counted
+        verdict = verdict_on(error, case.errors)
+        error.__traceback__ = None
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    grown = _resident() - before
+    if grown > limits.memory * 3 // 4:
+        verdict = Verdict(BLOW_UP, f"{grown / GIGABYTE:.1f} GB, then {verdict.detail}", verdict.where)
+    return verdict
+
+
+def _verdict_on_warnings(caught: list[warnings.WarningMessage]) -> Verdict:
+    """An answer with a warning of the numerics is not one that a user understands."""
+    for one in caught:
+        if issubclass(one.category, RuntimeWarning):
+            where = f"{one.category.__name__} at {Path(one.filename).name}:{one.lineno}"
+            return Verdict(UNCLEAR, f"{one.category.__name__}: {str(one.message)[:200]!r}", where)
+    return Verdict(ANSWER)
+
+
+def _resident(*, reset: bool = False) -> int:
+    """Return the largest resident set since it was last reset, in bytes."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if reset:
+        try:
+            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+        except OSError:
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    lines = status.read_text(encoding="ascii").splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+
+def _limit_memory(n_bytes: int) -> None:
+    """Limit the address space to what is taken already and so many bytes more."""
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        taken = int(statm.read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + n_bytes, taken + n_bytes))
+
+
+def _redirect(log: Path) -> None:
+    """Send all output of this process, also that of libraries in C, to a file."""
+    with log.open("wb") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    sys.stdout = sys.__stdout__ = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = sys.__stderr__ = os.fdopen(2, "w", encoding="utf-8", closefd=False, buffering=1)
+    faulthandler.enable(sys.stderr)
+
+
+def _log(folder: Path, pid: int) -> Path:
+    return folder / f"child-{pid}.log"
+
+
+def _tail(log: Path) -> str:
+    try:
+        return log.read_bytes()[-LOG_TAIL:].decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _kill_group(pid: int) -> None:
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass

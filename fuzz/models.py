@@ -1,0 +1,160 @@
+"""Model files that `Factorization.save` wrote, damaged in their bytes or in their structure.
+
+A case loads the file, as the library does and as `cosep transform` does, and uses what it got: error, core, names,
+explanation, new rows, and in some cases the report. Damage to the stored numbers themselves cannot be seen.
+"""
+
+import io
+import json
+import warnings
+import zipfile
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from cosep import CoSeparableNMF, Factorization, explain, mix, spa
+from cosep.cli.transform import completed, load, transformed
+from cosep.io import NamedMatrix
+from cosep.report import write_report
+from fuzz.harness import Case, Limits
+from fuzz.mutations import bytes_of, json_of
+from fuzz.outcomes import WRONG_ANSWER, Found
+from fuzz.seeds import COL_NAMES, ROW_NAMES, matrix
+from fuzz.structures import EXECUTED, archive_of, archive_with
+
+CASES = 2000
+BATCH = 25
+LIMITS = Limits(cpu=10.0)
+# Shares of cases: changes to bytes, to the header, to other entries; and how many models make a page.
+BYTES_SHARE, HEADER_SHARE, REPORT_SHARE = 0.4, 0.7, 0.05
+
+_MODELS: dict[str, bytes] = {}
+
+
+def prepare(folder: Path) -> None:
+    """Save models of several kinds, and use each once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, record in records().items():
+            path = folder / f"{name}.npz"
+            record.save(path)
+            _MODELS[name] = path.read_bytes()
+            try:
+                use(path, folder / "warm.html")
+            except ValueError:
+                pass  # the command refuses a model of one side
+
+
+def records() -> dict[str, Factorization]:
+    """Return factorizations of several kinds, with names and without."""
+    X = matrix()
+    names = {"row_names": np.array(ROW_NAMES), "col_names": np.array(COL_NAMES)}
+    meta = {"method": "faithful", "scaling": None, "command": "cosep fit x.csv"}
+    full = CoSeparableNMF(3, 2).fit(X).factorization_
+    scaled = CoSeparableNMF(2, 3, scaling="degree").fit(scipy.sparse.csr_array(X)).factorization_
+    narrow = CoSeparableNMF(2, 2).fit(X.astype(np.float32)).factorization_
+    text = {"column": None, "stop_words": "english", "min_df": 2, "top_words": None, "lowercase": True}
+    return {
+        "full": replace(full, **names, meta={**full.meta, **meta}),
+        "scaled": replace(scaled, **names, meta={**scaled.meta, **meta}),
+        "texts": replace(narrow, **names, meta={**narrow.meta, **meta, "text": text}),
+        "one side": mix(X, spa(X, 3)),
+    }
+
+
+def make(random: Random, folder: Path) -> Case:
+    """Choose a model and change it."""
+    kind = random.choice(sorted(_MODELS))
+    data, share = _MODELS[kind], random.random()
+    if share < BYTES_SHARE:
+        data = bytes_of(random, data, _MODELS[random.choice(sorted(_MODELS))])
+    elif share < HEADER_SHARE:
+        data = _with_another_header(random, data)
+    else:
+        data = archive_of(random, data, folder)
+    path = folder / "model.npz"
+    path.write_bytes(data)
+    page = folder / "page.html" if random.random() < REPORT_SHARE else None
+    return Case(kind, partial(use, path, page))
+
+
+def _with_another_header(random: Random, data: bytes) -> bytes:
+    """Change what a model says of itself, in JSON."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        entries = [(info.filename, archive.read(info)) for info in archive.infolist()]
+    changed = []
+    for name, held in entries:
+        if name == "header.npy":
+            text = json_of(random, str(np.load(io.BytesIO(held)).item()))
+            # Names beyond Unicode, as numpy stores any number for a character.
+            letters = np.array(list(map(ord, text)) or [32], dtype=np.uint32)
+            if random.random() < 0.05:
+                letters[random.randrange(len(letters))] = random.choice((0x110000, 0xD800, 0xFFFFFFFF))
+            sink = io.BytesIO()
+            np.save(sink, letters.view(f"<U{len(letters)}").reshape(()))
+            held = sink.getvalue()
+        elif name.endswith("_names.npy") and random.random() < 0.3:
+            names = np.load(io.BytesIO(held))
+            letters = names.view(np.uint32).copy()
+            letters[random.randrange(len(letters))] = random.choice((0x110000, 0xD800, 0x1B, 0x0A, 0x0D, 0, 0x202E))
+            sink = io.BytesIO()
+            np.save(sink, letters.view(names.dtype))
+            held = sink.getvalue()
+        changed.append((name, held))
+    return archive_with(random, changed)
+
+
+def use(path: Path, page: Path | None) -> None:
+    """Load a model in both ways, and do with it what the library and the command do."""
+    try:
+        record = Factorization.load(path)
+        _check(record)
+        X = matrix()
+        if record.shape == X.shape:
+            _measure(record, X, page)
+        loaded = load(path)
+        n = loaded.shape[1]
+        rows = np.array([f"new {k}" for k in range(4)])
+        data = NamedMatrix(np.ones((4, n)), rows, np.asarray(loaded.col_names))
+        for table in (transformed(loaded, data), completed(loaded, data)):
+            json.dumps(table)
+    finally:
+        if (path.parent / EXECUTED).exists():
+            raise Found(WRONG_ANSWER, "something in the file was executed", "executed")
+
+
+def _measure(record: Factorization, X: Any, page: Path | None) -> None:
+    error = record.relative_error(X)
+    if not error >= 0:
+        raise Found(WRONG_ANSWER, f"the relative error is {error}", "relative error")
+    record.T.row_errors(X.T)
+    if record.core is None or record.selection is None:
+        return
+    record.diagnose_core()
+    if record.row_weights is None or record.col_weights is None:
+        return
+    record.fidelity(X)
+    explanation = explain(record, X)
+    if page is not None:
+        write_report(page, record, X, explanation=explanation)
+
+
+def _check(record: Factorization) -> None:
+    """Look at every part, as whoever prints it does."""
+    for name in ("row_names", "col_names"):
+        names = getattr(record, name)
+        for one in [] if names is None else names.tolist():
+            try:
+                one.encode()
+            except UnicodeEncodeError:
+                raise Found(WRONG_ANSWER, f"{name} has {one!r}, which is no Unicode", "names") from None
+    for name in ("row_factor", "core", "col_factor", "row_weights", "col_weights"):
+        part = getattr(record, name)
+        if part is not None and not np.isfinite(part).all():
+            raise Found(WRONG_ANSWER, f"{name} is not finite", name)
+    json.dumps(dict(record.meta))

@@ -1,0 +1,140 @@
+"""Changes to bytes and to JSON that keep most of an input as it was."""
+
+import json
+import re
+from random import Random
+from typing import Any
+
+INTERESTING = (0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1 << 40, (1 << 63) - 1)
+SIZES = (0, 1, -1, 2, 3, 7, 1 << 20, 1 << 31, (1 << 31) - 1, 1 << 40, 1 << 62, (1 << 63) - 1, 1 << 64, 10**30, 0.5)
+TEXTS = (
+    "",
+    " ",
+    "\x00",
+    "\x1b[31mred\x1b[0m",
+    "a\rb",
+    "a\nb",
+    "\u202eright to left",
+    "\ud800",
+    "\N{GRINNING FACE}",
+    "../../etc/passwd",
+    "/etc/passwd",
+    "nan",
+    "-inf",
+    "=1+1",
+    "a" * 5000,
+    "NA",
+    "<script>alert(1)</script>",
+    "%s%n",
+    "pickle",
+)
+TYPES = ("O", "|O8", "<f8", ">f8", "<f4", "<f2", "<i8", "|b1", "<c16", "|S8", "<U4", "<M8[ns]", "|V8", "<f16", "|u1", "object", "float64", "string", "x")  # fmt: skip
+BLOCK = 64
+
+
+def bytes_of(random: Random, data: bytes, other: bytes = b"") -> bytes:
+    """Return the bytes with one to four small changes; ``other`` is a file to take parts from."""
+    for _ in range(random.choice((1, 1, 1, 2, 4))):
+        data = random.choice(BYTE_CHANGES)(random, data, other)
+    return data
+
+
+def _place(random: Random, data: bytes) -> tuple[int, int]:
+    """Return the start and end of a short stretch; the head and the tail of a file are its most telling parts."""
+    size = len(data)
+    region = random.choice((size, size, min(size, 256), -min(size, 256)))
+    start = random.randrange(max(region, 1)) if region >= 0 else size + region + random.randrange(-region)
+    return start, min(size, start + random.choice((1, 1, 2, 4, 8, random.randint(1, BLOCK))))
+
+
+def _flip(random: Random, data: bytes, _: bytes) -> bytes:
+    start, _end = _place(random, data)
+    return data[:start] + bytes([byte ^ (1 << random.randrange(8)) for byte in data[start : start + 1]]) + data[start + 1 :]
+
+
+def _zero(random: Random, data: bytes, _: bytes) -> bytes:
+    start, end = _place(random, data)
+    return data[:start] + bytes(end - start) + data[end:]
+
+
+def _noise(random: Random, data: bytes, _: bytes) -> bytes:
+    start, end = _place(random, data)
+    return data[:start] + random.randbytes(end - start) + data[end:]
+
+
+def _insert(random: Random, data: bytes, _: bytes) -> bytes:
+    start, end = _place(random, data)
+    return data[:start] + random.randbytes(end - start) + data[start:]
+
+
+def _delete(random: Random, data: bytes, _: bytes) -> bytes:
+    start, end = _place(random, data)
+    return data[:start] + data[end:]
+
+
+def _truncate(random: Random, data: bytes, _: bytes) -> bytes:
+    return data[: random.randrange(len(data) + 1)]
+
+
+def _repeat(random: Random, data: bytes, _: bytes) -> bytes:
+    start, end = _place(random, data)
+    return data[:end] + data[start:end] * random.choice((1, 2, 100)) + data[end:]
+
+
+def _integer(random: Random, data: bytes, _: bytes) -> bytes:
+    start, _end = _place(random, data)
+    size = random.choice((1, 2, 4, 8))
+    value = random.choice(INTERESTING) & ((1 << 8 * size) - 1)
+    order = random.choice(("little", "little", "big"))
+    return data[:start] + value.to_bytes(size, "big" if order == "big" else "little") + data[start + size :]
+
+
+def _splice(random: Random, data: bytes, other: bytes) -> bytes:
+    """Go on with another file, or with another part of this one."""
+    other = other or data
+    return data[: random.randrange(len(data) + 1)] + other[random.randrange(len(other) + 1) :]
+
+
+BYTE_CHANGES = (_flip, _flip, _zero, _zero, _noise, _insert, _delete, _truncate, _repeat, _integer, _integer, _splice)
+
+
+def json_of(random: Random, text: str) -> str:
+    """Return JSON with one to three values or keys changed, some of its letters written as escapes."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text
+    for _ in range(random.choice((1, 1, 2, 3))):
+        found = _edit(random, found)
+    return escaped(random, json.dumps(found)) if random.random() < 0.3 else json.dumps(found)
+
+
+def escaped(random: Random, text: str) -> str:
+    r"""Return JSON with some letters of its texts as escapes, which mean the same: ``\u0070`` for p."""
+    return re.sub(r"(?<!\\)\b[a-z]", lambda found: f"\\u{ord(found[0]):04x}" if random.random() < 0.5 else found[0], text)
+
+
+def _edit(random: Random, node: Any) -> Any:
+    """Change one node somewhere below."""
+    if isinstance(node, (dict, list)) and node and random.random() < 0.8:
+        keys: list[Any] = list(node) if isinstance(node, dict) else list(range(len(node)))
+        key = random.choice(keys)
+        kind = random.random()
+        if kind < 0.1:
+            del node[key]
+        elif kind < 0.15 and isinstance(node, dict):
+            node[random.choice((*TEXTS[:12], f"{key}x"))] = node.pop(key)
+        elif kind < 0.2 and isinstance(node, list):
+            node.insert(key, node[key])
+        else:
+            node[key] = _edit(random, node[key])
+        return node
+    if isinstance(node, str) and random.random() < 0.4:
+        return random.choice((*TYPES, node.upper(), node[:-1], node * 2))
+    return value(random)
+
+
+def value(random: Random) -> Any:
+    """Return something that JSON can hold and that is rarely expected."""
+    kinds = (SIZES, TEXTS, TYPES, (None, True, False, [], {}, [[]], {"a": 1}, [0, 0], [-1, 2], [1 << 40] * 2, 1e400))
+    return random.choice(random.choice(kinds))

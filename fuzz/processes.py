@@ -1,0 +1,240 @@
+"""Runs of the `cosep` command: a fork of this warm process or a new interpreter, with faults on demand."""
+
+import os
+import resource
+import signal
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+# Calls that change which files there are: where a kill or a refusal is told apart.
+CALLS = ("replace", "rename", "link", "symlink", "unlink", "remove", "rmdir", "mkdir")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What to run, where, and what goes wrong meanwhile.
+
+    Parameters
+    ----------
+    argv : list of str
+        The words behind ``cosep``.
+    place : Path
+        The working folder.
+    fresh : bool
+        Whether to start a new interpreter, instead of a fork.
+    delay : float
+        Seconds to wait before every rename.
+    kill : (signal, number, after), optional
+        Send this signal to itself at the call of that number among `CALLS`, before or after it.
+    refuse : (errno, number), optional
+        Fail the call of that number with this error.
+    largest_file : int, optional
+        No file may grow beyond so many bytes.
+    count_into : Path, optional
+        A file for the number of such calls below the working folder.
+    streams : tuple of str
+        Of "closed 0", "closed 1", "closed 2", "full 1" and "pipe 1" (which nobody reads).
+    """
+
+    argv: list[str]
+    place: Path
+    fresh: bool = False
+    delay: float = 0.0
+    kill: tuple[int, int, bool] | None = None
+    refuse: tuple[int, int] | None = None
+    largest_file: int | None = None
+    count_into: Path | None = None
+    streams: tuple[str, ...] = ()
+
+
+class Outcome(NamedTuple):
+    """What a run ended with: exit code (negative for a signal, None for no end) and what it printed."""
+
+    argv: list[str]
+    code: int | None
+    out: str
+    err: str
+
+
+class Process(NamedTuple):
+    """A run that has been started."""
+
+    run: Run
+    pid: int
+    out: Any
+    err: Any
+
+    def send(self, number: int) -> None:
+        """Send a signal, if it still runs."""
+        try:
+            os.kill(self.pid, number)
+        except ProcessLookupError:
+            pass
+
+
+def start(run: Run) -> Process:
+    """Start a run; return when the command begins."""
+    out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed when it has ended
+    waiting, ready = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        status = 70
+        try:
+            os.close(waiting)
+            status = _command(run, out.fileno(), err.fileno(), ready)
+        except BaseException:  # noqa: BLE001 - as an interpreter would print it
+            traceback.print_exc()
+            status = 1
+        finally:
+            os._exit(status)
+    os.close(ready)
+    os.read(waiting, 1)  # nothing can be asked of a process whose interpreter is still starting
+    os.close(waiting)
+    return Process(run, pid, out, err)
+
+
+def finish(process: Process, seconds: float) -> Outcome:
+    """Wait for the end, for so many seconds at most."""
+    limit = time.monotonic() + seconds
+    code: int | None = None
+    while code is None:
+        pid, status = os.waitpid(process.pid, os.WNOHANG)
+        if pid:
+            code = os.waitstatus_to_exitcode(status)
+        elif time.monotonic() > limit:
+            os.kill(process.pid, signal.SIGKILL)
+            os.waitpid(process.pid, 0)
+            break
+        else:
+            time.sleep(0.005)
+    texts = []
+    for file in (process.out, process.err):
+        file.seek(0)
+        texts.append(file.read().decode(errors="backslashreplace"))
+        file.close()
+    return Outcome(process.run.argv, code, *texts)
+
+
+def _command(run: Run, out: int, err: int, ready: int) -> int:
+    """Become the command, in this child. Returns its exit code."""
+    os.chdir(run.place)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGPROF):
+        signal.signal(number, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    _set_streams(run, out, err)
+    if run.largest_file is not None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (run.largest_file, run.largest_file))
+    if run.fresh:
+        os.set_inheritable(ready, True)  # noqa: FBT003 - as its signature has it
+        code = f"import os, sys; from cosep.cli import main; sys.argv[0] = 'cosep'; os.close({ready}); main()"
+        os.execv(sys.executable, [sys.executable, "-c", code, *run.argv])  # noqa: S606 - our own interpreter
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    count = _set_faults(run)
+    os.close(ready)
+    code = _main(run.argv)
+    if run.count_into is not None:
+        run.count_into.write_text(str(count[0]), encoding="ascii")
+    return code
+
+
+def _set_streams(run: Run, out: int, err: int) -> None:
+    """Make standard input, output and error what they shall be."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, number in ((nothing, 0), (out, 1), (err, 2)):
+        os.dup2(source, number)
+    if "full 1" in run.streams:
+        os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+    if "pipe 1" in run.streams:
+        reading, writing = os.pipe()
+        os.dup2(writing, 1)
+        os.close(reading)
+        os.close(writing)
+    for number in range(3):
+        if f"closed {number}" in run.streams:
+            os.close(number)
+    # As Python makes them when it starts: None where the descriptor is closed.
+    sys.stdin = sys.__stdin__ = _stream(0, "r")
+    sys.stdout = sys.__stdout__ = _stream(1, "w")
+    sys.stderr = sys.__stderr__ = _stream(2, "w")
+
+
+def _stream(number: int, mode: str) -> Any:
+    try:
+        os.fstat(number)
+    except OSError:
+        return None
+    errors = "backslashreplace" if number == 2 else "strict"
+    return os.fdopen(number, mode, encoding="utf-8", errors=errors, closefd=False, buffering=1 if number == 2 else -1)
+
+
+def _set_faults(run: Run) -> list[int]:
+    """Let calls that change files below the working folder be slow, fail, or be the last ones; return their count."""
+    lock, count = threading.Lock(), [0]
+    place = run.place.resolve()
+
+    def guarded(call: Callable[..., Any], *, renames: bool) -> Callable[..., Any]:
+        def caller(*args: Any, **kwargs: Any) -> Any:
+            if "dir_fd" not in kwargs and not Path(os.path.abspath(os.fsdecode(args[0]))).is_relative_to(place):
+                return call(*args, **kwargs)  # such as a cache of compiled code
+            with lock:
+                number = count[0]
+                count[0] += 1
+            if renames and run.delay:
+                time.sleep(run.delay)
+            if run.refuse is not None and run.refuse[1] == number:
+                raise OSError(run.refuse[0], os.strerror(run.refuse[0]))
+            if run.kill is not None and run.kill[1] == number and not run.kill[2]:
+                os.kill(os.getpid(), run.kill[0])
+            answer = call(*args, **kwargs)
+            if run.kill is not None and run.kill[1] == number and run.kill[2]:
+                os.kill(os.getpid(), run.kill[0])
+            return answer
+
+        return caller
+
+    for name in CALLS:
+        setattr(os, name, guarded(getattr(os, name), renames=name in {"replace", "rename"}))
+    return count
+
+
+def _main(argv: list[str]) -> int:
+    """Run the command as an interpreter would, up to its last flush; return the exit code."""
+    from cosep.cli import main  # noqa: PLC0415 - the parent has loaded it
+
+    sys.argv = ["cosep", *argv]
+    try:
+        main()
+        code: Any = 0
+    except SystemExit as end:
+        code = end.code
+    except KeyboardInterrupt:
+        traceback.print_exc()
+        code = -signal.SIGINT
+    except BaseException:  # noqa: BLE001 - as an interpreter would print it
+        traceback.print_exc()
+        code = 1
+    if code is not None and not isinstance(code, int):
+        print(code, file=sys.stderr)
+        code = 1
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            code = 120
+    if code == -signal.SIGINT:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    return int(code or 0)
+
+
+__all__ = ["Outcome", "Process", "Run", "finish", "start"]
