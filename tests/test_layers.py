@@ -7,6 +7,7 @@ import cosep
 
 ORDER = [
     "messages",
+    "limits",
     "kernels/__init__",
     "kernels/compile",
     "kernels/projections",

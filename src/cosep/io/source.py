@@ -1,7 +1,6 @@
 """A path enters; streams of its bytes or its text leave, or one sentence that says what is wrong with it.
 
-A compressed file is unpacked while it is read. It is refused once it has grown beyond both `LARGEST_UNPACKED` bytes and
-`LARGEST_RATIO` times its size on disk: what honest data rarely is, and what a bomb must be.
+A compressed file is unpacked while it is read. It is refused once it has grown beyond the limits of `cosep.limits`.
 """
 
 import bz2
@@ -21,10 +20,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
 from cosep.io.extras import optional
+from cosep.limits import LARGEST_RATIO, growth_problem, memory_problem, most_bytes
+from cosep.messages import one_line
 
 STANDARD_INPUT = "-"
-LARGEST_UNPACKED = 1 << 30
-LARGEST_RATIO = 200
+LONGEST_MESSAGE = 2000
 UNPACKERS: dict[str, Callable[[BinaryIO], Any]] = {
     "": lambda file: file,
     ".gz": lambda file: gzip.GzipFile(fileobj=file),
@@ -36,7 +36,13 @@ PIECE = 1 << 16
 
 
 class InputError(ValueError):
-    """A file is not what it should be; the message names it, what is wrong and the way out."""
+    """A file is not what it should be; the message names it, what is wrong and the way out.
+
+    Whatever the file puts into the message, it is one line without control characters.
+    """
+
+    def __init__(self, message: object) -> None:
+        super().__init__(one_line(message, LONGEST_MESSAGE))
 
 
 @dataclass(frozen=True)
@@ -62,13 +68,15 @@ class Source:
 
     @property
     def size(self) -> int:
-        """Bytes on disk."""
+        """Bytes on disk, of a folder those of all files in it."""
+        if self.path.is_dir():
+            return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
         return self.path.stat().st_size
 
     @property
     def largest(self) -> int:
         """How many bytes the contents can have at most."""
-        return max(LARGEST_UNPACKED, LARGEST_RATIO * self.size) if self.packing else self.size
+        return most_bytes(self.size) if self.packing else self.size
 
     def fail(self, what: str) -> NoReturn:
         """Refuse the file for what is wrong with it, with the way out."""
@@ -95,16 +103,19 @@ class Source:
             msg = f"{self.name}: {what} of this size does not fit into memory; read a part of it, or keep it sparse."
             raise InputError(msg) from error
         except Exception as error:
-            reason = " ".join(str(error).split())[:300] or type(error).__name__
+            reason = one_line(error) or type(error).__name__
             msg = f"{self.name}: expected {what}, but it cannot be read ({reason}); is it cut short or another format?"
             raise InputError(msg) from error
 
     def check_memory(self, n_bytes: int, what: str) -> None:
         """Refuse what would not fit into the memory of this machine, or what the file can hardly hold."""
-        if n_bytes > LARGEST_UNPACKED and n_bytes > LARGEST_RATIO * self.size:
-            self.fail(f"{what} would take {n_bytes:.3g} bytes, from a file of {self.size}; is the file sound?")
-        if hasattr(os, "sysconf") and n_bytes > (memory := os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")):
-            self.fail(f"{what} would take {n_bytes:.3g} bytes, while this machine has {memory:.3g}; take a part of it.")
+        if problem := memory_problem(n_bytes, self.size, what):
+            self.fail(problem)
+
+    def check_growth(self, n_bytes: int, what: str) -> None:
+        """Refuse what the file can hardly hold; a part of it at a time may still fit into memory."""
+        if problem := growth_problem(n_bytes, self.size, what):
+            self.fail(problem)
 
     @contextmanager
     def open_bytes(self, *, text: bool = False) -> Iterator[BinaryIO]:
