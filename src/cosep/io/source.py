@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
@@ -33,6 +34,8 @@ UNPACKERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".zst": lambda file: optional("pyarrow", "reading .zst", "cli").CompressedInputStream(file, "zstd"),
 }
 PIECE = 1 << 16
+# Suffixes of files, and of folders, that are more than text.
+BINARY = ("/", ".npy", ".npz", ".mat", ".h5ad", ".parquet", ".pq")
 
 
 class InputError(ValueError):
@@ -66,7 +69,7 @@ class Source:
     suffix: str
     packing: str
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Bytes on disk, of a folder those of all files in it."""
         if self.path.is_dir():
@@ -93,16 +96,16 @@ class Source:
             yield
         except (InputError, ImportError):
             raise
-        except UnicodeDecodeError as error:
-            msg = (
-                f"{self.name}: expected {what} in UTF-8, but byte {error.object[error.start]:#04x} does not belong "
-                "there; save it as UTF-8 first, for example with iconv -t UTF-8."
-            )
-            raise InputError(msg) from error
         except MemoryError as error:
             msg = f"{self.name}: {what} of this size does not fit into memory; read a part of it, or keep it sparse."
             raise InputError(msg) from error
         except Exception as error:
+            if isinstance(error, UnicodeDecodeError) and self.suffix not in BINARY:
+                msg = (
+                    f"{self.name}: expected {what} in UTF-8, but byte {error.object[error.start]:#04x} does not belong "
+                    "there; save it as UTF-8 first, for example with iconv -t UTF-8."
+                )
+                raise InputError(msg) from error
             reason = one_line(error) or type(error).__name__
             msg = f"{self.name}: expected {what}, but it cannot be read ({reason}); is it cut short or another format?"
             raise InputError(msg) from error
@@ -201,6 +204,27 @@ def _located(path: Path, name: str, kind: str | None) -> Source:
     suffixes = Path(f"_.{kind}" if kind is not None else path.name).suffixes
     packing = suffixes.pop().lower() if suffixes and suffixes[-1].lower() in UNPACKERS else ""
     return Source(path, name, suffixes[-1].lower() if suffixes else "", packing)
+
+
+def check_within(source: Source) -> None:
+    """Refuse a folder with links that lead out of it, or with anything but files and folders."""
+    folders = [os.fspath(source.path)]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif not entry.is_file(follow_symlinks=False):
+                    check_inside(source, Path(entry.path))
+
+
+def check_inside(source: Source, path: Path) -> None:
+    """Refuse a path within a folder that is a link to something outside it, or neither a file nor a folder."""
+    if path.is_symlink() and not path.resolve().is_relative_to(source.path.resolve()):
+        where = path.relative_to(source.path)
+        source.fail(f"{where} is a link that leads out of the folder; replace it by a copy of what it stands for.")
+    if not path.is_file() and not path.is_dir():
+        source.fail(f"{path.relative_to(source.path)} is no regular file; take it out of the folder.")
 
 
 def fingerprint(path: Path) -> str:
