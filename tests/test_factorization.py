@@ -1,5 +1,7 @@
 """The records: products, errors, transposes, and the way to disk and back."""
 
+import json
+import os
 from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np
@@ -9,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosep import Factorization, Scaling, Selection, make_coseparable, mix
+from cosep.archive import write_arrays
 from cosep.factorization import _ARRAYS, _STORED, _flatten
 
 RANDOM = np.random.default_rng(1)
@@ -163,6 +166,58 @@ def test_a_save_that_breaks_off_leaves_no_temporary_file(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         FULL.save(tmp_path / "model.npz")
     assert list(tmp_path.iterdir()) == []
+
+
+def altered(path, **arrays):
+    """Save a record with some of its arrays replaced."""
+    write_arrays(path, _flatten(make(row_names=np.array(list("abcdefgh")))) | arrays)
+
+
+@pytest.mark.parametrize("point", [0xD800, 0x110000, 0x7FFFFFFF])
+def test_names_beyond_unicode_are_refused(point, tmp_path):
+    altered(tmp_path / "model.npz", row_names=np.full(8, point, dtype=np.uint32).view("U1"))
+    with pytest.raises(ValueError, match=r"not a readable factorization .*not valid Unicode"):
+        Factorization.load(tmp_path / "model.npz")
+
+
+def test_names_and_settings_that_could_not_be_loaded_are_not_saved(tmp_path):
+    for parts in ({"row_names": np.array(["\ud800"] * 8)}, {"row_names": np.array(["\udc00"] * 8, dtype=object)}):
+        with pytest.raises(ValueError, match="row_names hold text that is not valid Unicode"):
+            make(**parts).save(tmp_path / "model.npz")
+    with pytest.raises(ValueError, match="only what JSON can hold"):
+        make(meta={"name": "\ud800"}).save(tmp_path / "model.npz")
+    header = {"format": "cosep-factorization", "version": 1, "meta": {"name": "\ud800"}}
+    altered(tmp_path / "model.npz", header=np.array(json.dumps(header)))
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        Factorization.load(tmp_path / "model.npz")
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [{"row_factor": np.zeros((1 << 12, 1 << 12))}, {"row_labels": np.zeros(1 << 23, dtype=np.int8)},
+     {"header": np.array(" " * (1 << 20))}],
+)  # fmt: skip
+def test_a_file_whose_arrays_would_fill_the_memory_is_not_loaded(arrays, tmp_path, monkeypatch):
+    monkeypatch.setattr("cosep.limits.LARGEST_UNPACKED", 1 << 24)
+    altered(tmp_path / "model.npz", **arrays)
+    with pytest.raises(ValueError, match=r"it would take .* bytes, from a file of \d+; is the file sound"):
+        Factorization.load(tmp_path / "model.npz")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "model.npz")
+    with pytest.raises(ValueError, match="it is not a regular file"):
+        Factorization.load(tmp_path / "model.npz")
+
+
+@pytest.mark.parametrize("name", ["row_factor", "core", "row_weights"])
+@pytest.mark.parametrize("form", [scipy.sparse.csr_array, scipy.sparse.csc_matrix, scipy.sparse.coo_array])
+def test_a_broken_sparse_part_is_refused(name, form):
+    part = form(np.ones((8 if name != "core" else 3, 3 if name != "core" else 2)))
+    (part.coords[0] if part.format == "coo" else part.indices)[0] = 1 << 28
+    with pytest.raises(ValueError, match=rf"{name} is a broken {part.format} matrix: its parts do not fit its shape"):
+        replace(FULL, **{name: part})
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from cosep.atomic import replacing
 
 # Level of compression: floats hardly shrink further with more patience.
 QUICK = 1
+FIRST_SURROGATE, LAST_SURROGATE, LAST_CHARACTER = 0xD800, 0xDFFF, 0x10FFFF
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -29,9 +30,19 @@ class ArrayHeader(NamedTuple):
     dtype: np.dtype[Any]
 
     @property
+    def n_entries(self) -> int:
+        """How many entries it has."""
+        return int(np.prod(self.shape, dtype=object))
+
+    @property
     def n_bytes(self) -> int:
-        """What it takes in memory."""
-        return int(np.prod(self.shape, dtype=object)) * self.dtype.itemsize
+        """What it takes in the file, before compression."""
+        return self.n_entries * self.dtype.itemsize
+
+    @property
+    def n_bytes_used(self) -> int:
+        """What it takes once numbers of all other types have become float64."""
+        return self.n_entries * (self.dtype.itemsize if self.dtype == np.float32 else max(8, self.dtype.itemsize))
 
     @property
     def is_numeric(self) -> bool:
@@ -60,7 +71,21 @@ def read_arrays(path: Path, names: Collection[str]) -> dict[str, NDArray[Any]]:
 
 def _read_member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     with archive.open(name) as member:
-        return np.lib.format.read_array(member, allow_pickle=False)
+        array = np.lib.format.read_array(member, allow_pickle=False)
+    if not is_unicode(array):
+        msg = f"{name} holds text that is not valid Unicode"
+        raise ValueError(msg)
+    return array
+
+
+def is_unicode(array: NDArray[Any]) -> bool:
+    """Tell whether an array of text holds characters that can be written: no lone surrogates, none beyond Unicode."""
+    if array.dtype.kind != "U" or not array.nbytes:
+        return True
+    points = np.ascontiguousarray(array).reshape(-1).view(f"{array.dtype.byteorder}u4")
+    return bool((points < FIRST_SURROGATE).all()) or bool(
+        ((points <= LAST_CHARACTER) & ((points < FIRST_SURROGATE) | (points > LAST_SURROGATE))).all()
+    )
 
 
 def _header(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> ArrayHeader:

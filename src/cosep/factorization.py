@@ -13,9 +13,11 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from cosep.archive import array_headers, read_arrays, write_arrays
-from cosep.matrix.checks import as_matrix, check_indices
+from cosep.archive import array_headers, is_unicode, read_arrays, write_arrays
+from cosep.limits import memory_problem
+from cosep.matrix.checks import as_matrix, check_indices, is_sound
 from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.messages import one_line
 
 # What a long computation reports: stage, step, most steps, and the relative error (nan where it is not known yet) or,
 # within one solve, the relative duality gap.
@@ -30,6 +32,9 @@ _SIDES = ("factor", "weights", "labels", "names")
 _OTHER_SIDE = {f"{a}_{part}": f"{b}_{part}" for part in _SIDES for a, b in (("row", "col"), ("col", "row"))}
 _ARRAYS = ("core", *_OTHER_SIDE)
 _STORED = (*_ARRAYS, "row_indices", "col_indices", "scaling_rows", "scaling_cols", "header")
+
+# Parsed JSON can take this many times the bytes of its text, at four a character.
+JSON_GROWTH = 16
 
 # Below this squared relative error the difference of norms has lost too many digits.
 CANCELLATION = 1e-6
@@ -367,17 +372,32 @@ class Factorization:
         FileNotFoundError
             If there is no such file.
         ValueError
-            If the file is truncated, malformed, from a newer version, or not one of ours.
+            If the file is truncated, malformed, from a newer version or not one of ours, or if its contents would take
+            more than 1 GiB and 200 times its size, or more than the memory of this machine.
         """
         path = _checked_path(path)
         try:
-            return _unflatten(read_arrays(path, array_headers(path, _STORED)))
+            return _unflatten(_read_checked(path))
         except FileNotFoundError:
             raise
         except Exception as error:
             # A hostile file can make the readers of its layers raise anything.
-            msg = f"path={str(path)!r} is not a readable factorization ({error}); write one with Factorization.save."
-            raise ValueError(msg) from error
+            reason = one_line(error) or type(error).__name__
+            msg = f"path={str(path)!r} is not a readable factorization ({reason}); write one with Factorization.save."
+            raise ValueError(one_line(msg, 2000)) from error
+
+
+def _read_checked(path: Path) -> dict[str, NDArray[Any]]:
+    """Read the arrays of a file, if they are known and would fit into memory."""
+    if path.exists() and not path.is_file():
+        msg = "it is not a regular file"
+        raise ValueError(msg)
+    headers = array_headers(path, _STORED)
+    sizes = {name: header.n_bytes_used for name, header in headers.items()}
+    sizes["header"] = JSON_GROWTH * sizes.get("header", 0)
+    if problem := memory_problem(sum(sizes.values()), path.stat().st_size, "it"):
+        raise ValueError(problem)
+    return read_arrays(path, headers)
 
 
 def squared_row_errors(M: LocalMatrix, W: Array, H: Array, products: Array) -> Array:
@@ -397,6 +417,9 @@ def _squared_row_norms(W: Array, H: Array) -> Array:
 
 def _checked_part(name: str, part: Any) -> NDArray[Any]:
     """Return a part of a factorization as an array of its kind: floats, whole numbers or text."""
+    if scipy.sparse.issparse(part) and not is_sound(part):
+        msg = f"{name} is a broken {part.format} matrix: its parts do not fit its shape {part.shape}; rebuild it."
+        raise ValueError(msg)
     try:
         array = np.asarray(part.toarray() if scipy.sparse.issparse(part) else part)
     except ValueError:
@@ -465,6 +488,9 @@ def _flatten(factorization: Factorization) -> dict[str, NDArray[Any]]:
     for name in ("row_names", "col_names"):
         if name in arrays:
             arrays[name] = arrays[name].astype(np.str_)
+            if not is_unicode(arrays[name]):
+                msg = f"{name} hold text that is not valid Unicode, such as half of a surrogate pair; rename them."
+                raise ValueError(msg)
     header: dict[str, Any] = {"format": FORMAT, "version": FORMAT_VERSION, "meta": dict(factorization.meta)}
     if (selection := factorization.selection) is not None:
         header["selection"] = {"gap": selection.gap, "n_iter": selection.n_iter, "history": selection.history}
@@ -476,6 +502,7 @@ def _flatten(factorization: Factorization) -> dict[str, NDArray[Any]]:
         arrays |= {"scaling_rows": scaling.rows, "scaling_cols": scaling.cols}
     try:
         text = json.dumps(header)
+        json.dumps(header, ensure_ascii=False).encode()  # raises where text is not valid Unicode
         kept = json.loads(text)["meta"] == header["meta"]
     except (TypeError, ValueError, RecursionError) as error:
         msg = f"meta and history must hold only what JSON can hold ({error}); convert the rest to text or numbers."
@@ -495,6 +522,7 @@ def as_tuples(entries: list[Any]) -> tuple[Any, ...]:
 def _unflatten(arrays: dict[str, NDArray[Any]]) -> Factorization:
     """Return the record that `_flatten` took apart; anything missing or out of place raises."""
     header = json.loads(str(arrays.pop("header")))
+    json.dumps(header, ensure_ascii=False).encode()  # raises where text is not valid Unicode
     if header["format"] != FORMAT:
         msg = f"format {header['format']!r} instead of {FORMAT!r}"
         raise ValueError(msg)

@@ -1,15 +1,23 @@
 """Matrices of annotated cells, with the names of cells and genes."""
 
 import importlib.util
+import io
+import json
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import anndata
+import h5py
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
 
-from cosep.io import read
+from cosep.io import child, hdf5, read
+from cosep.io.source import Source
 
 
 @pytest.fixture
@@ -55,3 +63,265 @@ def test_negative_entries_without_another_matrix(tmp_path):
     anndata.AnnData(-np.eye(2)).write_h5ad(tmp_path / "x.h5ad")
     with pytest.raises(ValueError, match=r"is -1, .* or clip it\.$"):
         read(tmp_path / "x.h5ad")
+
+
+def some_cells(**parts):
+    return anndata.AnnData(
+        scipy.sparse.csr_matrix(np.eye(4, 3, dtype=np.float32)),
+        pd.DataFrame({"kind": pd.Categorical(list("abab"))}, index=list("wxyz")),
+        pd.DataFrame(index=["g1", "g2", "g3"]),
+        **parts,
+    )
+
+
+def test_cells_after_log1p_are_read(tmp_path):
+    """There, scanpy notes a base of None, which is a data set without a value."""
+    some_cells(uns={"log1p": {"base": None}}).write_h5ad(tmp_path / "x.h5ad")
+    assert read(tmp_path / "x.h5ad", labels="kind").labels.tolist() == list("abab")
+
+
+COLUMNS = {
+    "text": np.array(["a", "", "é", "NA"], dtype=object),
+    "categories": pd.Categorical(["b", None, "a", "b"]),
+    "numbers": pd.Categorical([3, 1, 3, 1]),
+    "integer": np.array([1, -2, 3, 0], dtype=np.int8),
+    "float": np.array([1.0, 0.1, 1e-05, 1e22]),
+    "single": np.array([1.0, 0.1, 1e-05, 1e22], dtype=np.float32),
+    "switch": np.array([True, False, True, False]),
+    "nullable integer": pd.array([1, None, 3, 4], dtype="Int64"),
+    "nullable switch": pd.array([True, None, False, True], dtype="boolean"),
+}
+
+
+def test_names_and_labels_are_those_of_anndata(tmp_path):
+    cells = some_cells()
+    for name, values in COLUMNS.items():
+        cells.obs[name] = values
+    cells.layers["c"] = cells.X.tocsc()
+    cells.write_h5ad(tmp_path / "x.h5ad", compression="lzf")
+    expected = anndata.read_h5ad(tmp_path / "x.h5ad")
+    for name in COLUMNS:
+        matrix = read(tmp_path / "x.h5ad", labels=name, layer="c")
+        assert matrix.labels.tolist() == expected.obs[name].astype(str).tolist(), name
+        assert matrix.row_names.tolist() == expected.obs_names.tolist()
+        np.testing.assert_array_equal(matrix.values.toarray(), expected.X.toarray())
+
+
+def external_link(file):
+    del file["X"]
+    file["X"] = h5py.ExternalLink("other.h5ad", "/X")
+
+
+def soft_link_out(file):
+    file["elsewhere"] = h5py.ExternalLink("other.h5ad", "/")
+    del file["X"]
+    file["X"] = h5py.SoftLink("/elsewhere/X")
+
+
+def external_storage(file):
+    del file["X"]
+    file.create_dataset("X", (4, 3), dtype=np.float64, external=[("secret.bin", 0, h5py.h5f.UNLIMITED)])
+
+
+def virtual(file):
+    del file["X"]
+    layout = h5py.VirtualLayout((4, 3), dtype=np.float32)
+    layout[:] = h5py.VirtualSource("other.h5ad", "dense", shape=(4, 3))
+    file.create_virtual_dataset("X", layout)
+
+
+def external_names(file):
+    del file["var/_index"]
+    file["var/_index"] = h5py.ExternalLink("other.h5ad", "/var/_index")
+
+
+def external_categories(file):
+    del file["obs/kind/categories"]
+    file["obs/kind/categories"] = h5py.ExternalLink("other.h5ad", "/obs/kind/categories")
+
+
+def plug_in(file):
+    del file["X"]
+    made = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    made.set_chunk((4, 3))
+    made.set_filter(32015, h5py.h5z.FLAG_OPTIONAL)
+    space = h5py.h5s.create_simple((4, 3))
+    h5py.h5d.create(file.id, b"X", h5py.h5t.NATIVE_DOUBLE, space, made)
+
+
+def endless_links(file):
+    del file["X"]
+    file["X"], file["Y"] = h5py.SoftLink("/Y"), h5py.SoftLink("/X")
+
+
+OUTSIDE = {
+    external_link: "'X' is a link that leads out of the file",
+    soft_link_out: "'elsewhere' is a link that leads out of the file",
+    endless_links: "'.' is a link that leads out of the file or nowhere",
+    external_storage: "'X' keeps its data in other files",
+    virtual: "'X' keeps its data in other files",
+    external_names: "'_index' is a link that leads out of the file",
+    external_categories: "'categories' is a link that leads out of the file",
+    plug_in: r"'X' is compressed by a plug-in of HDF5 \(filter 32015\)",
+}
+
+
+@pytest.mark.parametrize("change", OUTSIDE)
+def test_nothing_but_the_file_itself_is_read(change, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("secret.bin").write_bytes(np.ones(12).tobytes())
+    for name in ("x.h5ad", "other.h5ad"):
+        some_cells().write_h5ad(name)
+    with h5py.File("other.h5ad", "a") as file:
+        file["dense"] = np.ones((4, 3), dtype=np.float32)
+    with h5py.File("x.h5ad", "a") as file:
+        change(file)
+    with pytest.raises(ValueError, match=rf"x\.h5ad: {OUTSIDE[change]}") as refused:
+        read("x.h5ad", labels="kind")
+    assert str(refused.value).isprintable()
+
+
+def test_links_within_the_file_are_followed(tmp_path):
+    some_cells(layers={"c": np.ones((4, 3))}).write_h5ad(tmp_path / "x.h5ad")
+    with h5py.File(tmp_path / "x.h5ad", "a") as file:
+        file["layers/d"], file["layers/e"] = h5py.SoftLink("/layers/c"), h5py.SoftLink("d")
+    np.testing.assert_array_equal(read(tmp_path / "x.h5ad", layer="e").values, np.ones((4, 3)))
+
+
+SPOILED = {
+    "obs": (lambda file: file["obs"].attrs.modify("_index", "nothing"), "'nothing' is stored as nothing"),
+    "codes": (lambda file: file["obs/kind/codes"].__setitem__(0, 9), "codes up to 9 for 2 categories"),
+    "shape": (lambda file: file["X"].attrs.modify("shape", [9, 9]), "cannot be read"),
+    "fewer names": (lambda file: (file["var"].move("_index", "i"), file["var"].__setitem__("_index", ["a"])),
+                    "has 1 names for 3 cols"),
+    "names of two dimensions": (
+        lambda file: (file["var"].move("_index", "i"), file["var"].__setitem__("_index", [["a"]])),
+        "names that are not a list of text",
+    ),
+    "no matrix": (lambda file: file["X"].attrs.modify("encoding-type", "dict"), "dense or sparse, got 'dict'"),
+    "text": (lambda file: (file.move("X", "Y"), file.__setitem__("X", [["a"]])), "expected real numbers, got object"),
+    "a row": (lambda file: (file.move("X", "Y"), file.__setitem__("X", [1.0])), "an array of 1 dimensions"),
+    "indices": (lambda file: file["X/indices"].__setitem__(0, 99), "broken|cannot be read"),
+    "not UTF-8": (
+        lambda file: (file["var"].move("_index", "i"), file["var"].__setitem__("_index", np.array([b"\xff"] * 3))),
+        "x.h5ad: .*cannot be read",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SPOILED)
+def test_broken_cells_are_refused_in_one_sentence(case, tmp_path):
+    spoil, told = SPOILED[case]
+    some_cells().write_h5ad(tmp_path / "x.h5ad")
+    with h5py.File(tmp_path / "x.h5ad", "a") as file:
+        spoil(file)
+    with pytest.raises(ValueError, match=told) as refused:
+        read(tmp_path / "x.h5ad", labels="kind")
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("while True: pass", "took more than 1 seconds to read; it is damaged"),
+        ("import os; os.abort()", "ended the process that read it; it is damaged"),
+        ("raise SystemExit", "ended the process that read it"),
+        ("import sys; sys.stdout.write('junk' * 9)", "ended the process that read it"),
+    ],
+)
+def test_a_child_that_hangs_or_dies_is_told(code, told, tmp_path, monkeypatch):
+    monkeypatch.setattr(child, "SECONDS", 1)
+    script = "from {} import limit\nimport sys, json\nlimit(json.loads(sys.stdin.readline())['seconds'], 1 << 30)\n"
+    (tmp_path / "script.py").write_text(script.format(hdf5.__name__) + code)
+    (tmp_path / "x").write_text("a")
+    source = Source(tmp_path / "x", "x", "", "")
+    with pytest.raises(ValueError, match=told), child.ChildReader(tmp_path / "script.py", source) as reader:
+        reader.hear()
+    assert reader.process.poll() is not None
+
+
+def test_a_child_that_waits_for_ever_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(child, "SECONDS", 1)
+    monkeypatch.setattr(child, "PATIENCE", 1)
+    (tmp_path / "script.py").write_text("import time; time.sleep(600)")
+    source = Source(tmp_path / "script.py", "x", "", "")
+    with pytest.raises(ValueError, match="took more than 1 s"), child.ChildReader(source.path, source) as reader:
+        reader.hear()
+
+
+def test_memory_of_the_child_is_limited(tmp_path):
+    script = "from {} import limit\nlimit(9, 1 << 20)\nbytearray(1 << 31)"
+    (tmp_path / "script.py").write_text(script.format(hdf5.__name__))
+    done = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, check=False)
+    assert "MemoryError" in done.stderr
+
+
+def test_ctrl_c_ends_the_child_too(tmp_path):
+    (tmp_path / "script.py").write_text("import time; time.sleep(600)")
+    source = Source(tmp_path / "script.py", "x", "", "")
+    interrupt = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), child.ChildReader(source.path, source) as reader:  # noqa: PT012
+            interrupt.start()
+            reader.hear()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert reader.process.poll() is not None
+
+
+def test_cells_are_read_from_a_daemon_and_without_a_guarded_main(tmp_path):
+    some_cells().write_h5ad(tmp_path / "x.h5ad")
+    (tmp_path / "program.py").write_text(
+        "import multiprocessing, sys\nfrom cosep.io import read\n"
+        "multiprocessing.set_start_method('fork')\n"
+        "with multiprocessing.Pool(1) as pool:\n    print(pool.apply(read, (sys.argv[1],)).values.shape)\n"
+    )
+    command = [sys.executable, tmp_path / "program.py", tmp_path / "x.h5ad"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "(4, 3)\n"
+
+
+def messages(stream):
+    """Take apart what a child would send."""
+    data = stream.getvalue()
+    found = []
+    while data:
+        kind, size = hdf5.HEAD.unpack_from(data)
+        body, data = data[hdf5.HEAD.size :][:size], data[hdf5.HEAD.size + size :]
+        found.append(json.loads(body) if kind == hdf5.JSON else body)
+    return found
+
+
+def asked(path, layer=None, labels=None, go_on=True):
+    answers = io.BytesIO()
+    hdf5.serve({"path": str(path), "layer": layer, "labels": labels}, io.BytesIO(b"go\n" if go_on else b""), answers)
+    return messages(answers)
+
+
+def test_what_the_child_sends(tmp_path, real_cells):
+    cells = some_cells(layers={"c": np.ones((4, 3))})
+    cells.write_h5ad(tmp_path / "x.h5ad")
+    assert [list(one) for one in asked(tmp_path / "x.h5ad", go_on=False)] == [["bytes"]]
+    size, facts, *parts = asked(tmp_path / "x.h5ad", labels="kind")
+    assert size["bytes"] > 0
+    assert (facts["kind"], facts["shape"], facts["rows"], facts["labels"]) == (
+        "csr",
+        [4, 3],
+        list("wxyz"),
+        list("abab"),
+    )
+    assert np.frombuffer(parts[0], np.float32).tolist() == [1.0] * 3
+    assert "refused" in asked(tmp_path / "x.h5ad", layer="none")[0]
+    assert "error" in asked(tmp_path / "none.h5ad")[0]
+    old = asked(real_cells, layer="raw", labels="louvain")[1]
+    assert len(set(old["labels"])) == 11
+    with h5py.File(real_cells) as file:
+        assert asked(real_cells, labels="n_genes")[1]["labels"] == [str(one) for one in file["obs"]["n_genes"].tolist()]
+
+
+def test_a_file_without_tables_of_names_is_numbered(tmp_path):
+    with h5py.File(tmp_path / "x.h5ad", "w") as file:
+        file["X"] = np.ones((2, 3))
+    assert read(tmp_path / "x.h5ad").col_names.tolist() == ["0", "1", "2"]
+    with pytest.raises(ValueError, match="labels='a' is no column of obs"):
+        read(tmp_path / "x.h5ad", labels="a")

@@ -314,7 +314,7 @@ def test_nothing_slow_is_loaded_before_a_file_needs_it():
         ("x.csv", "pyarrow", "cli"),
         ("x.parquet", "pyarrow", "cli"),
         ("x.txt.zst", "pyarrow", "cli"),
-        ("x.h5ad", "anndata", "anndata"),
+        ("x.h5ad", "h5py", "anndata"),
     ],
 )
 def test_a_package_that_is_not_installed_is_named(name, package, extra, tmp_path, monkeypatch):

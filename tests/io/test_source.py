@@ -212,7 +212,7 @@ def test_a_bad_file_is_refused_in_one_sentence(name, content, reason, tmp_path, 
     ],
 )
 def test_a_file_that_unpacks_without_end_is_refused(name, pack, tmp_path, monkeypatch):
-    monkeypatch.setattr("cosep.io.source.LARGEST_UNPACKED", 1 << 20)
+    monkeypatch.setattr("cosep.limits.LARGEST_UNPACKED", 1 << 20)
     start = {"x.csv.gz": b"a,b\n", "x.mtx.bz2": f"{MARKET}5 5 9\n".encode(), "x.txt.xz": b"", "x.jsonl.zst": b""}[name]
     (tmp_path / name).write_bytes(pack(start + bytes([32]) * (1 << 24)))
     with pytest.raises(ValueError, match=r"unpacks to more than \d+ bytes, over 200 times its size.* unpack it first"):
@@ -220,7 +220,7 @@ def test_a_file_that_unpacks_without_end_is_refused(name, pack, tmp_path, monkey
 
 
 def test_arrays_that_announce_more_than_a_file_can_hold_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("cosep.io.source.LARGEST_UNPACKED", 1 << 20)
+    monkeypatch.setattr("cosep.limits.LARGEST_UNPACKED", 1 << 20)
     (tmp_path / "x.npz").write_bytes(archive(X=npy(np.zeros((2000, 2000)))))
     scipy.io.savemat(tmp_path / "x.mat", {"X": np.zeros((2000, 2000))}, do_compression=True)
     pq.write_table(pa.table({"a": np.zeros(1 << 22), "b": np.zeros(1 << 22)}), tmp_path / "x.parquet")
@@ -229,6 +229,46 @@ def test_arrays_that_announce_more_than_a_file_can_hold_are_refused(tmp_path, mo
     for suffix in ("npz", "mat", "parquet", "h5ad"):
         with pytest.raises(ValueError, match=r"would take .* bytes, from a file of \d+; is the file sound\?"):
             read(tmp_path / f"x.{suffix}")
+
+
+@pytest.mark.parametrize("name", ["x.npz", "x.npy"])
+@pytest.mark.parametrize("shape", [(1000, 1000), (20_000, 1)])
+def test_a_matrix_is_refused_by_what_it_becomes(name, shape, tmp_path, monkeypatch):
+    monkeypatch.setattr("cosep.limits.LARGEST_UNPACKED", 1 << 20)
+    monkeypatch.setattr("cosep.limits.LARGEST_RATIO", 1)
+    small = np.zeros(shape, dtype=np.int8)
+    (tmp_path / name).write_bytes(npy(small) if name == "x.npy" else archive(X=npy(small)))
+    with pytest.raises(ValueError, match=r"a matrix of \(\d+, \d+\) would take .* is the file sound"):
+        read(tmp_path / name)
+
+
+def test_the_shape_of_a_sparse_matrix_is_small(tmp_path):
+    (tmp_path / "x.npz").write_bytes(sparse_parts(shape=np.ones(1 << 20)))
+    with pytest.raises(ValueError, match="expected a matrix of real numbers"):
+        read(tmp_path / "x.npz")
+
+
+ESCAPE = "\x1b]0;owned\x07\x1b[31m\r\n\u202e\x9b"
+
+
+def with_escapes(path):
+    """Write files whose names hold what a terminal obeys; each leads to a message that quotes them."""
+    np.savez(path / "x.npz", **{f"a{ESCAPE}": np.ones(2), "b": np.ones(3)})
+    np.savez(path / "y.npz", **{"format": np.array(ESCAPE), "data": np.ones(1), ESCAPE: np.ones(2)})
+    scipy.io.savemat(path / "x.mat", {"AAAAAAAA": np.eye(2), "BBBBBBBB": np.eye(2)})
+    (path / "x.mat").write_bytes((path / "x.mat").read_bytes().replace(b"AAAAAAAA", b"\x1b[31m\r\n\x07"))
+    pq.write_table(pa.table({"d": [1.0, 2.0], f"c{ESCAPE}": [[1.0], [2.0]]}), path / "x.parquet")
+    (path / "x.csv").write_bytes(f'n,"{ESCAPE}",b,c\nr,1,2,3\ns,x,2,3\n'.encode())
+    (path / "x.mtx").write_bytes(b"%%MatrixMarket matrix \x1b[31m\x9b \x07 general\n")
+    (path / f"{ESCAPE}.csv").write_bytes(b"a,b\n")
+
+
+def test_what_a_terminal_obeys_never_reaches_a_message(tmp_path):
+    with_escapes(tmp_path)
+    for path in tmp_path.iterdir():
+        with pytest.raises(ValueError, match=r".") as refused:
+            read(path)
+        assert str(refused.value).isprintable(), ascii(str(refused.value))
 
 
 def test_more_than_the_memory_is_refused(tmp_path, monkeypatch):

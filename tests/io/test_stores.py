@@ -265,6 +265,64 @@ def pickled_cells(path, X):
     (index / "0").write_bytes(pickle.dumps(Hostile()))
 
 
+def damage(path):
+    held = bytearray(path.read_bytes())
+    held[len(held) // 2] ^= 0xFF
+    path.write_bytes(held)
+
+
+def escaped_pickle(path, X):
+    """The same by a second filter, with a name that is not written as it reads."""
+    write_cells(path, X, 2)
+    index = path / "var" / "_index"
+    text = json.dumps(json.loads((index / ".zarray").read_text()) | {"filters": [{"id": "vlen-utf8"}, {"id": "#"}]})
+    (index / ".zarray").write_text(text.replace("#", "\\u0070ickle"))
+    (index / "0").write_bytes(pickle.dumps(Hostile()))
+
+
+def with_edited(part, change):
+    """Return what writes cells of format 2 and changes the metadata of a part."""
+
+    def write(path, X):
+        write_cells(path, X, 2)
+        edit(path / part / ".zarray", change)
+
+    return write
+
+
+def consolidated_pickle(path, X):
+    write_cells(path, X, 2)
+    (path / ".zmetadata").unlink(missing_ok=True)
+    node = {"zarr_format": 2, "filters": [{"id": "pickle"}], "compressor": None}
+    (path / ".zmetadata").write_text(json.dumps({"metadata": {"var/_index/.zarray": node}}))
+
+
+def with_codec(codec):
+    return with_csr(lambda path: edit(path / "data" / "zarr.json", lambda found: found["codecs"].append(codec)))
+
+
+def damaged_names(side):
+    def write(path, X):
+        write_cells(path, X, 3)
+        damage(next(chunk for chunk in (path / side / "_index" / "c").rglob("*") if chunk.is_file()))
+
+    return write
+
+
+def link(path, target):
+    path.symlink_to(path.parent.parent / target)
+
+
+def linked(part):
+    """Return what moves a part of a store out of it, and leaves a link."""
+
+    def move(path):
+        (path / part).rename(path.parent / "outside")
+        (path / part).symlink_to(path.parent / "outside")
+
+    return with_csr(move)
+
+
 REFUSED = {
     "nothing": (lambda *_: None, "cannot be opened"),
     "a file": (lambda path, _: path.write_text("a"), "is a file; .*cosep.io.read"),
@@ -320,8 +378,76 @@ REFUSED = {
     "no shape": (with_csr(lambda p: edit(p / "zarr.json", lambda j: j["attributes"].pop("shape"))), "shape"),
     "part missing": (with_csr(lambda p: (p / "indices" / "zarr.json").unlink()), "indices"),
     "indptr missing": (with_csr(lambda p: zarr.open_array(p / "indptr").__setitem__(5, 0)), "indptr does not rise"),
-    "huge": (lambda path, _: zarr.create_array(path, shape=(1 << 60, 4), chunks=(1, 4), dtype=float), "blocks; is the"),
-    "pickled names": (pickled_cells, "pickled"),
+    "huge": (lambda path, _: zarr.create_array(path, shape=(1 << 60, 4), chunks=(1, 4), dtype=float), "is the file"),
+    "many blocks": (
+        lambda path, _: zarr.create_array(path, shape=(1 << 22, 1 << 25), chunks=(1, 4), dtype=float),
+        "blocks; is the",
+    ),
+    "huge chunk": (
+        lambda path, _: zarr.create_array(path, shape=(9, 9), chunks=(9, 1 << 40), dtype=float),
+        "a chunk of store would take",
+    ),
+    "huge block": (
+        lambda path, _: zarr.create_array(path, shape=(1 << 14, 1 << 20), chunks=(1 << 14, 4), dtype=float),
+        "a block of 16384 x 1048576 would take",
+    ),
+    "pickled names": (pickled_cells, "encoded by 'pickle'"),
+    "escaped pickle": (escaped_pickle, "encoded by 'pickle'"),
+    "pickled object codec": (
+        with_edited("var/_index", lambda found: found.update(filters=[{"id": "pickle"}])),
+        "_index: it is encoded by 'pickle'",
+    ),
+    "objects without a codec": (
+        with_edited("var/_index", lambda found: found.update(filters=None)),
+        "_index: it holds Python objects",
+    ),
+    "json codec": (with_edited("var/_index", lambda found: found.update(filters=[{"id": "json2"}])), "'json2'"),
+    "no name of a codec": (with_edited("var/_index", lambda found: found.update(filters=[[7]])), "it is encoded by"),
+    "consolidated pickle": (consolidated_pickle, "store: it is encoded by 'pickle'"),
+    "unknown codec": (with_codec({"name": "numcodecs.pickle"}), "encoded by 'numcodecs.pickle'"),
+    "codec by name alone": (with_codec("numcodecs.pickle"), "encoded by 'numcodecs.pickle'"),
+    "codec within shards": (
+        with_codec({"name": "sharding_indexed", "configuration": {"codecs": [{"name": "evil"}], "index_codecs": []}}),
+        "encoded by 'evil'",
+    ),
+    "copy of a codec": (
+        with_csr(
+            lambda p: edit(
+                p / "zarr.json",
+                lambda j: j.update(
+                    consolidated_metadata={"metadata": {"a": {"zarr_format": 3, "codecs": [{"name": "evil"}]}}}
+                ),
+            )
+        ),
+        "encoded by 'evil'",
+    ),
+    "storage transformer": (
+        with_csr(lambda p: edit(p / "data/zarr.json", lambda j: j.update(storage_transformers=[{"name": "x"}]))),
+        "data: it has storage transformers",
+    ),
+    "names of chunks": (
+        with_csr(lambda p: edit(p / "data/zarr.json", lambda j: j.update(chunk_key_encoding={"name": "../x"}))),
+        "data: it names its chunks",
+    ),
+    "damaged row names": (damaged_names("obs"), "store: expected a Zarr store, but it cannot be read"),
+    "damaged column names": (damaged_names("var"), "store: expected a Zarr store, but it cannot be read"),
+    "control characters": (
+        with_csr(
+            lambda p: edit(p / "zarr.json", lambda j: j["attributes"].update({"encoding-type": "\x1b[31m\r\n\x9b"}))
+        ),
+        "is no matrix",
+    ),
+    "link to a chunk outside": (linked("data/c/0"), "data/c/0 is a link that leads out of the folder"),
+    "link to an array outside": (linked("data"), "data is a link that leads out of the folder"),
+    "link to metadata outside": (linked("data/zarr.json"), "data/zarr.json is a link"),
+    "pipe for a chunk": (
+        with_csr(lambda p: ((p / "data/c/0").unlink(), os.mkfifo(p / "data/c/0"))),
+        "data/c/0 is no regular file",
+    ),
+    "link to a block outside": (
+        with_files(lambda path, _: ((path / "b2.npz").rename(path.parent / "o.npz"), link(path / "b2.npz", "o.npz"))),
+        "b2.npz is a link that leads out of the folder",
+    ),
 }
 
 
@@ -332,8 +458,32 @@ def test_a_bad_store_is_refused_in_one_sentence(case, planted, monkeypatch, tmp_
     write(tmp_path / "store", planted[0])
     with pytest.raises(ValueError, match=told) as caught:
         read_blocks(tmp_path / "store")
-    assert "\n" not in str(caught.value)
+    assert str(caught.value).isprintable()
     assert not Path("executed").exists()
+
+
+def test_a_store_may_be_reached_by_links_and_hold_links_to_itself(planted, tmp_path):
+    STORES["csr"](tmp_path / "store", planted[0])
+    (tmp_path / "store" / "data" / "zarr.json").rename(tmp_path / "store" / "data" / "kept.json")
+    (tmp_path / "store" / "data" / "zarr.json").symlink_to("kept.json")
+    (tmp_path / "link").symlink_to("store")
+    assert read_blocks(tmp_path / "link").shape == planted[0].shape
+
+
+def test_codecs_are_checked_where_a_block_is_read(planted, tmp_path):
+    STORES["csr"](tmp_path / "store", planted[0])
+    piece = read_blocks(tmp_path / "store").groups[0][0]
+    edit(tmp_path / "store" / "data" / "zarr.json", lambda found: found["codecs"].append({"name": "numcodecs.pickle"}))
+    with pytest.raises(ValueError, match=r"data: it is encoded by 'numcodecs\.pickle'"):
+        piece()
+
+
+def test_names_that_are_damaged_later_name_the_store(planted, tmp_path):
+    write_cells(tmp_path / "store", planted[0], 3)
+    blocks = read_blocks(tmp_path / "store")
+    damage(next(chunk for chunk in (tmp_path / "store" / "obs" / "_index" / "c").rglob("*") if chunk.is_file()))
+    with pytest.raises(ValueError, match="store: expected a Zarr store, but it cannot be read"):
+        blocks.row_names(np.array([0]))
 
 
 @pytest.mark.parametrize("path", [None, 3, b"store"])
@@ -347,12 +497,6 @@ def test_a_layer_that_is_not_there_is_refused(kind, layer, planted, tmp_path):
     STORES[kind](tmp_path / "store", planted[0])
     with pytest.raises(ValueError, match=f"layer={layer!r}"):
         read_blocks(tmp_path / "store", layer=layer)
-
-
-def damage(path):
-    held = bytearray(path.read_bytes())
-    held[len(held) // 2] ^= 0xFF
-    path.write_bytes(held)
 
 
 def entry(store, part, position, value):

@@ -11,6 +11,8 @@ from cosep.io.record import NamedMatrix, build
 from cosep.io.source import Source
 
 NPZ = "a matrix saved by scipy.sparse.save_npz or numpy.savez"
+# Memory for an entry of a sparse matrix, with its index, and for the name and pointer of a row or column.
+BYTES_STORED, BYTES_NAMED = 20, 64
 # What scipy.sparse.save_npz writes, by the format of the matrix.
 COMPRESSED = ("indices", "indptr", "data", "shape")
 SPARSE_PARTS = {
@@ -26,7 +28,7 @@ def read_npy(source: Source) -> NamedMatrix:
     """Read one array."""
     with source.expecting("an array saved by numpy.save"):
         stored = np.lib.format.open_memmap(source.path, mode="r")
-        _check_header(source, stored.shape, stored.dtype)
+        _check_header(source, ArrayHeader(stored.shape, stored.dtype))
         values = np.array(stored)
     return build(source, values)
 
@@ -35,47 +37,58 @@ def npy_header(source: Source) -> ArrayHeader:
     """Return the size and type of the one array, which is not read."""
     with source.expecting("an array saved by numpy.save"):
         stored = np.lib.format.open_memmap(source.path, mode="r")
-        _check_header(source, stored.shape, stored.dtype)
-        return ArrayHeader(stored.shape, stored.dtype)
+        return _check_header(source, ArrayHeader(stored.shape, stored.dtype))
 
 
 def npz_header(source: Source) -> ArrayHeader:
     """Return the size and type of the matrix that `read_npz` would read."""
     with source.expecting(NPZ):
-        headers = array_headers(source.path)
+        headers = _headers(source)
         if "format" not in headers:
-            name = choose(source, {name: one.shape for name, one in headers.items() if one.is_numeric}, None)
-            _check_header(source, headers[name].shape, headers[name].dtype)
-            return headers[name]
-        shape = tuple(int(size) for size in read_arrays(source.path, ["shape"])["shape"])
-        _check_header(source, shape, headers["data"].dtype)
-        return ArrayHeader(shape, headers["data"].dtype)
+            return _check_header(source, headers[_chosen(source, headers, None)])
+        return _check_header(source, ArrayHeader(_shape(source), headers["data"].dtype), headers["data"].n_entries)
 
 
 def read_npz(source: Source, variable: str | None) -> NamedMatrix:
     """Read a matrix saved by scipy.sparse.save_npz, or an array saved by numpy.savez."""
     with source.expecting(NPZ):
-        headers = array_headers(source.path)
-        source.check_memory(sum(header.n_bytes for header in headers.values()), NPZ)
+        headers = _headers(source)
         if "format" in headers and variable is None:
             return build(source, _sparse(source, headers))
-        name = choose(source, {name: header.shape for name, header in headers.items() if header.is_numeric}, variable)
-        _check_header(source, headers[name].shape, headers[name].dtype)
+        name = _chosen(source, headers, variable)
+        _check_header(source, headers[name])
         values = read_arrays(source.path, [name])[name]
     return build(source, values)
 
 
-def _sparse(source: Source, headers: Mapping[str, Any]) -> Any:
+def _headers(source: Source) -> dict[str, ArrayHeader]:
+    """Return what the arrays of a file announce, if all of them together would fit."""
+    headers = array_headers(source.path)
+    source.check_memory(sum(header.n_bytes for header in headers.values()), NPZ)
+    return headers
+
+
+def _chosen(source: Source, headers: Mapping[str, ArrayHeader], variable: str | None) -> str:
+    return choose(source, {name: header.shape for name, header in headers.items() if header.is_numeric}, variable)
+
+
+def _shape(source: Source) -> tuple[int, ...]:
+    """Return the shape that scipy.sparse.save_npz wrote."""
+    return tuple(int(size) for size in read_arrays(source.path, ["shape"])["shape"][:3])
+
+
+def _sparse(source: Source, headers: Mapping[str, ArrayHeader]) -> Any:
     stored = read_arrays(source.path, ["format"])["format"].item()
     kind = stored.decode() if isinstance(stored, bytes) else str(stored)
     parts = SPARSE_PARTS.get(kind, ())
     if not parts or not set(parts) <= set(headers):
         source.fail(
-            f"expected a sparse matrix of format {', '.join(SPARSE_PARTS)}, got {kind!r} with {', '.join(headers)}."
+            f"expected a sparse matrix of format {', '.join(SPARSE_PARTS)}, got {kind!r} with "
+            f"{', '.join(headers):.200}; save it with scipy.sparse.save_npz."
         )
+    shape = _shape(source)
+    _check_header(source, ArrayHeader(shape, headers["data"].dtype), headers["data"].n_entries)
     arrays = read_arrays(source.path, parts)
-    shape = tuple(int(size) for size in arrays["shape"])
-    source.check_memory(64 * sum(shape), f"a matrix of {shape}")
     if kind == "coo":
         return scipy.sparse.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape=shape)
     build_sparse = getattr(scipy.sparse, f"{kind}_array")
@@ -96,6 +109,13 @@ def choose(source: Source, shapes: Mapping[str, tuple[int, ...]], variable: str 
     return found[0]
 
 
-def _check_header(source: Source, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    if len(shape) != 2 or dtype.kind not in "fiub":
-        source.fail(f"expected a matrix of real numbers, got an array of {dtype} with shape {shape}; convert it first.")
+def _check_header(source: Source, header: ArrayHeader, n_stored: int | None = None) -> ArrayHeader:
+    """Refuse what is not a matrix of numbers, and one that would not fit; of a sparse one ``n_stored`` are stored."""
+    shape = header.shape
+    if len(shape) != 2 or not header.is_numeric:
+        source.fail(
+            f"expected a matrix of real numbers, got an array of {header.dtype} with shape {shape}; convert it first."
+        )
+    entries = header.n_bytes_used if n_stored is None else BYTES_STORED * n_stored
+    source.check_memory(entries + BYTES_NAMED * sum(shape), f"a matrix of {shape}")
+    return header

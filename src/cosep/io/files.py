@@ -15,7 +15,7 @@ from cosep.io.extras import optional
 from cosep.io.layout import find_layout
 from cosep.io.parquet import PARQUET_SUFFIXES, ParquetTable
 from cosep.io.reading import read
-from cosep.io.source import Source, fingerprint, opened
+from cosep.io.source import Source, check_inside, fingerprint, opened
 
 ARRAYS: dict[str, Callable[[Source], ArrayHeader]] = {".npy": npy_header, ".npz": npz_header}
 SUFFIXES = (*ARRAYS, *PARQUET_SUFFIXES)
@@ -48,6 +48,7 @@ def file_blocks(source: Source) -> dict[str, Any]:
         )
     kinds: dict[str, Path] = {}
     for path in paths:
+        check_inside(source, path)
         kinds.setdefault(".parquet" if path.suffix.lower() in PARQUET_SUFFIXES else path.suffix.lower(), path)
     if len(kinds) > 1:
         one, other = list(kinds.values())[:2]

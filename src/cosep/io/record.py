@@ -113,10 +113,10 @@ def build(source: Source, values: Any, row_names: Any = None, col_names: Any = N
 
 def _refuse_entry(source: Source, values: Any, row_names: Any, col_names: Any) -> None:
     """Raise if there is a bad entry, naming the first; parts that do not fit together are not looked at."""
-    from cosep.matrix.checks import STRUCTURES  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
+    from cosep.matrix.checks import is_sound  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
 
     if scipy.sparse.issparse(values):
-        if not STRUCTURES[values.format](values):
+        if not is_sound(values):
             return
         stored = values.tocoo()
         bad = np.flatnonzero(~(np.isfinite(stored.data) & (stored.data >= 0)))

@@ -1,7 +1,6 @@
 """A path enters; streams of its bytes or its text leave, or one sentence that says what is wrong with it.
 
-A compressed file is unpacked while it is read. It is refused once it has grown beyond both `LARGEST_UNPACKED` bytes and
-`LARGEST_RATIO` times its size on disk: what honest data rarely is, and what a bomb must be.
+A compressed file is unpacked while it is read. It is refused once it has grown beyond the limits of `cosep.limits`.
 """
 
 import bz2
@@ -17,14 +16,16 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
 from cosep.io.extras import optional
+from cosep.limits import LARGEST_RATIO, growth_problem, memory_problem, most_bytes
+from cosep.messages import one_line
 
 STANDARD_INPUT = "-"
-LARGEST_UNPACKED = 1 << 30
-LARGEST_RATIO = 200
+LONGEST_MESSAGE = 2000
 UNPACKERS: dict[str, Callable[[BinaryIO], Any]] = {
     "": lambda file: file,
     ".gz": lambda file: gzip.GzipFile(fileobj=file),
@@ -33,10 +34,18 @@ UNPACKERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".zst": lambda file: optional("pyarrow", "reading .zst", "cli").CompressedInputStream(file, "zstd"),
 }
 PIECE = 1 << 16
+# Suffixes of files, and of folders, that are more than text.
+BINARY = ("/", ".npy", ".npz", ".mat", ".h5ad", ".parquet", ".pq")
 
 
 class InputError(ValueError):
-    """A file is not what it should be; the message names it, what is wrong and the way out."""
+    """A file is not what it should be; the message names it, what is wrong and the way out.
+
+    Whatever the file puts into the message, it is one line without control characters.
+    """
+
+    def __init__(self, message: object) -> None:
+        super().__init__(one_line(message, LONGEST_MESSAGE))
 
 
 @dataclass(frozen=True)
@@ -60,15 +69,17 @@ class Source:
     suffix: str
     packing: str
 
-    @property
+    @cached_property
     def size(self) -> int:
-        """Bytes on disk."""
+        """Bytes on disk, of a folder those of all files in it."""
+        if self.path.is_dir():
+            return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
         return self.path.stat().st_size
 
     @property
     def largest(self) -> int:
         """How many bytes the contents can have at most."""
-        return max(LARGEST_UNPACKED, LARGEST_RATIO * self.size) if self.packing else self.size
+        return most_bytes(self.size) if self.packing else self.size
 
     def fail(self, what: str) -> NoReturn:
         """Refuse the file for what is wrong with it, with the way out."""
@@ -85,26 +96,29 @@ class Source:
             yield
         except (InputError, ImportError):
             raise
-        except UnicodeDecodeError as error:
-            msg = (
-                f"{self.name}: expected {what} in UTF-8, but byte {error.object[error.start]:#04x} does not belong "
-                "there; save it as UTF-8 first, for example with iconv -t UTF-8."
-            )
-            raise InputError(msg) from error
         except MemoryError as error:
             msg = f"{self.name}: {what} of this size does not fit into memory; read a part of it, or keep it sparse."
             raise InputError(msg) from error
         except Exception as error:
-            reason = " ".join(str(error).split())[:300] or type(error).__name__
+            if isinstance(error, UnicodeDecodeError) and self.suffix not in BINARY:
+                msg = (
+                    f"{self.name}: expected {what} in UTF-8, but byte {error.object[error.start]:#04x} does not belong "
+                    "there; save it as UTF-8 first, for example with iconv -t UTF-8."
+                )
+                raise InputError(msg) from error
+            reason = one_line(error) or type(error).__name__
             msg = f"{self.name}: expected {what}, but it cannot be read ({reason}); is it cut short or another format?"
             raise InputError(msg) from error
 
     def check_memory(self, n_bytes: int, what: str) -> None:
         """Refuse what would not fit into the memory of this machine, or what the file can hardly hold."""
-        if n_bytes > LARGEST_UNPACKED and n_bytes > LARGEST_RATIO * self.size:
-            self.fail(f"{what} would take {n_bytes:.3g} bytes, from a file of {self.size}; is the file sound?")
-        if hasattr(os, "sysconf") and n_bytes > (memory := os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")):
-            self.fail(f"{what} would take {n_bytes:.3g} bytes, while this machine has {memory:.3g}; take a part of it.")
+        if problem := memory_problem(n_bytes, self.size, what):
+            self.fail(problem)
+
+    def check_growth(self, n_bytes: int, what: str) -> None:
+        """Refuse what the file can hardly hold; a part of it at a time may still fit into memory."""
+        if problem := growth_problem(n_bytes, self.size, what):
+            self.fail(problem)
 
     @contextmanager
     def open_bytes(self, *, text: bool = False) -> Iterator[BinaryIO]:
@@ -190,6 +204,27 @@ def _located(path: Path, name: str, kind: str | None) -> Source:
     suffixes = Path(f"_.{kind}" if kind is not None else path.name).suffixes
     packing = suffixes.pop().lower() if suffixes and suffixes[-1].lower() in UNPACKERS else ""
     return Source(path, name, suffixes[-1].lower() if suffixes else "", packing)
+
+
+def check_within(source: Source) -> None:
+    """Refuse a folder with links that lead out of it, or with anything but files and folders."""
+    folders = [os.fspath(source.path)]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif not entry.is_file(follow_symlinks=False):
+                    check_inside(source, Path(entry.path))
+
+
+def check_inside(source: Source, path: Path) -> None:
+    """Refuse a path within a folder that is a link to something outside it, or neither a file nor a folder."""
+    if path.is_symlink() and not path.resolve().is_relative_to(source.path.resolve()):
+        where = path.relative_to(source.path)
+        source.fail(f"{where} is a link that leads out of the folder; replace it by a copy of what it stands for.")
+    if not path.is_file() and not path.is_dir():
+        source.fail(f"{path.relative_to(source.path)} is no regular file; take it out of the folder.")
 
 
 def fingerprint(path: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from cosep.io.counts import TextOptions, vectorise
 from cosep.io.record import NamedMatrix, as_names, build, check_unicode
-from cosep.io.source import Source
+from cosep.io.source import Source, check_inside
 
 SUFFIX = ".txt"
 
@@ -65,8 +65,7 @@ def _text_files(source: Source) -> Iterator[Path]:
         for name in names:
             path = Path(folder, name)
             if name.lower().endswith(SUFFIX):
-                if not path.is_file():
-                    source.fail(f"{path} is no regular file; take it out of the folder.")
+                check_inside(source, path)
                 yield path
 
 

@@ -8,20 +8,26 @@ import json
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from cosep.archive import is_unicode
+from cosep.io.codecs import codec_problem
 from cosep.io.extras import optional
 from cosep.io.record import as_names
-from cosep.io.source import Source, fingerprint
+from cosep.io.source import InputError, Source, check_within, fingerprint
 
 # What a folder has that is part of a store, of either format: 3, and 2 for arrays and groups.
 MARKS = ("zarr.json", ".zarray", ".zgroup")
+# Where a group of format 2 keeps copies of the metadata of all nodes below it.
+COPIES = ".zmetadata"
 # Rows of which ``indptr`` is read at a time, and blocks that a sound store could have.
 STRETCH, MOST_BLOCKS = 1 << 20, 1 << 20
+# Memory that a row takes at least, whatever it holds.
+BYTES_A_ROW = 8
 RAW = "raw"
 EXPECTED = "a Zarr store"
 
@@ -32,6 +38,7 @@ class Node(NamedTuple):
     path: Path
     is_array: bool
     attributes: Mapping[str, Any]
+    version: Literal[2, 3]
 
 
 def is_zarr(path: Path) -> bool:
@@ -43,6 +50,7 @@ def zarr_blocks(source: Source, layer: str | None) -> dict[str, Any]:
     """Return what `RowBlocks` takes."""
     optional("zarr", "reading a Zarr store", "dask")
     with source.expecting(EXPECTED):
+        check_within(source)
         root = node_at(source.path)
         names: dict[str, Any] = {}
         matrix = root
@@ -55,13 +63,13 @@ def zarr_blocks(source: Source, layer: str | None) -> dict[str, Any]:
         held = (_dense if matrix.is_array else _sparse)(source, matrix)
         rows, columns = names.get("rows"), names.get("columns")
         for found, size in ((rows, sum(held["lengths"])), (columns, held["n_cols"])):
-            if found is not None and open_array(found).shape != (size,):
-                source.fail(f"{found.relative_to(source.path)} must have {size} names; write the store again.")
+            if found is not None:
+                _check_names(source, found, size)
         return {
             **held,
             "names": [f"{source.path.name}[{a}:{b}]" for a, b in _spans(held["lengths"])],
             "col_names": None if columns is None else as_names(source, open_array(columns)[:]).astype(object),
-            "row_names": None if rows is None else partial(_names, str(rows)),
+            "row_names": None if rows is None else partial(_names, source, str(rows)),
             "identity": fingerprint(matrix.path),
         }
 
@@ -72,21 +80,42 @@ def node_at(path: Path) -> Node:
     if mark is None:
         msg = f"there is no Zarr array or group in {path.name}"
         raise ValueError(msg)
-    text = (path / mark).read_text(encoding="utf-8")
-    found = json.loads(text)
-    if '"pickle"' in text.lower():
-        msg = f"{path.name} holds pickled objects, which may execute anything"
-        raise ValueError(msg)
+    found = _parsed(path / mark)
     if mark == "zarr.json":
-        return Node(path, found["node_type"] == "array", found.get("attributes", {}))
-    notes = path / ".zattrs"
-    return Node(path, mark == ".zarray", json.loads(notes.read_text(encoding="utf-8")) if notes.is_file() else {})
+        return Node(path, found["node_type"] == "array", found.get("attributes", {}), 3)
+    if (path / COPIES).is_file():
+        _parsed(path / COPIES)
+    notes = _parsed(path / ".zattrs") if (path / ".zattrs").is_file() else {}
+    return Node(path, mark == ".zarray", notes, 2)
+
+
+def _parsed(path: Path) -> Any:
+    """Return the JSON of a file of metadata, if no codec that it names could execute something."""
+    found = json.loads(path.read_bytes())
+    _check_codecs(path.parent, found)
+    return found
+
+
+def _check_codecs(path: Path, metadata: Any) -> None:
+    if problem := codec_problem(metadata):
+        msg = f"{path}: {problem}; write the store again with the compressor zstd."
+        raise InputError(msg)
 
 
 def open_array(path: Path) -> Any:
-    """Open an array for reading."""
-    node_at(path)
-    return optional("zarr", "reading a Zarr store", "dask").open_array(str(path), mode="r")
+    """Open an array for reading, in whichever process; its codecs are checked before, and again as Zarr has them."""
+    node = node_at(path)
+    array = optional("zarr", "reading a Zarr store", "dask").open_array(str(path), mode="r", zarr_format=node.version)
+    _check_codecs(path, array.metadata.to_dict())
+    return array
+
+
+def _sized_array(source: Source, path: Path) -> Any:
+    """Open an array whose single chunks fit into memory."""
+    array = open_array(path)
+    chunk = int(np.prod(array.shards or array.chunks, dtype=object)) * max(8, array.dtype.itemsize)
+    source.check_memory(chunk, f"a chunk of {path.name}")
+    return array
 
 
 def _chosen(source: Source, root: Node, layer: str | None) -> Node:
@@ -106,13 +135,15 @@ def _dense(source: Source, node: Node) -> dict[str, Any]:
     """Cut an array at the ends of its chunks, which may cut the columns as well."""
     from cosep.matrix.blocks import MOST_ENTRIES, MOST_ROWS  # noqa: PLC0415 - importing cosep.io must stay quick
 
-    array = open_array(node.path)
+    array = _sized_array(source, node.path)
     if array.ndim != 2:
         source.fail(f"expected a matrix, got an array of {array.ndim} dimensions with shape {array.shape}; reshape it.")
     _check_numbers(source, array)
     m, n = array.shape
     chunk = (array.shards or array.chunks)[0]
     step = max(1, min(MOST_ROWS, MOST_ENTRIES // max(n, 1)) // chunk) * chunk
+    source.check_growth(BYTES_A_ROW * m, f"a matrix of {m} x {n}")
+    source.check_memory(8 * min(step, m) * n, f"a block of {min(step, m)} x {n}")
     ends = _checked_ends(source, m, range(step, m, step))
     return {
         "pieces": [partial(_dense_rows, str(node.path), a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)],
@@ -139,8 +170,9 @@ def _sparse(source: Source, node: Node) -> dict[str, Any]:
             f"the group {node.path.name} is no matrix: expected an array, a csr matrix or an AnnData, got "
             f"{kind or 'no encoding-type'}; pass one of its parts: {', '.join(arrays) or 'it has none':.200}."
         )
-    parts = {name: open_array(node.path / name) for name in ("data", "indices", "indptr")}
+    parts = {name: _sized_array(source, node.path / name) for name in ("data", "indices", "indptr")}
     m, n = map(int, node.attributes["shape"])
+    source.check_growth(BYTES_A_ROW * (m + n), f"a matrix of {m} x {n}")
     data, indices, indptr = parts.values()
     _check_numbers(source, data)
     if indptr.shape != (m + 1,) or data.ndim != 1 or data.shape != indices.shape:
@@ -231,8 +263,27 @@ def _names_at(path: Path) -> Path:
     return found.path if found.is_array else found.path / "values"
 
 
-def _names(path: str, positions: NDArray[np.intp]) -> NDArray[np.str_]:
+def _check_names(source: Source, path: Path, size: int) -> None:
+    """Read all names once, some chunks at a time, so that damage is found before a long computation needs them."""
+    array, where = _sized_array(source, path), path.relative_to(source.path)
+    if array.shape != (size,):
+        source.fail(f"{where} must have {size} names; write the store again.")
+    step = max(1, STRETCH // array.chunks[0]) * array.chunks[0]
+    for start in range(0, size, step):
+        _as_text(array[start : start + step])
+
+
+def _names(source: Source, path: str, positions: NDArray[np.intp]) -> NDArray[np.str_]:
     """Return some of the names."""
-    unique, back = np.unique(positions, return_inverse=True)
-    found = open_array(Path(path)).oindex[unique]
-    return np.array([str(name) for name in found], dtype=np.str_)[back]
+    with source.expecting(EXPECTED):
+        unique, back = np.unique(positions, return_inverse=True)
+        return _as_text(open_array(Path(path)).oindex[unique])[back]
+
+
+def _as_text(names: Any) -> NDArray[np.str_]:
+    found = np.asarray(names)
+    found = found if found.dtype.kind == "U" else np.array([str(name) for name in found.tolist()], dtype=np.str_)
+    if not is_unicode(found):
+        msg = "a name is not valid Unicode"
+        raise ValueError(msg)
+    return found

@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 
 from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import Indices, LocalMatrix
+from cosep.messages import one_line
 
 # So many answers are merged at once; and so many there are at the most, those of more blocks being added up in turn.
 FAN, MOST_PARTS = 8, 512
 # Blocks are put together up to so many stored entries, 32 to 50 MB, and so many rows: weights of 125 MB at rank 20.
 MOST_ENTRIES, MOST_ROWS = 1 << 22, 1 << 16
+
+LONGEST_MESSAGE = 2000
 
 # Says how many blocks of how many are done.
 Progress = Callable[[int, int], None]
@@ -30,7 +33,10 @@ RowNames = Callable[[Indices], NDArray[np.str_]]
 
 
 class BlockError(ValueError):
-    """A block cannot be read, or is not what it should be; the message names it."""
+    """A block cannot be read, or is not what it should be; the message names it, on one line."""
+
+    def __init__(self, message: object) -> None:
+        super().__init__(one_line(message, LONGEST_MESSAGE))
 
 
 class Part(Protocol):
@@ -237,8 +243,8 @@ def tree(asked: Sequence[int], leaf: Callable[[int], Any], node: Callable[[list[
 
 def unreadable(slot: Slot, error: BaseException, piece: int | None = None) -> BlockError:
     """Return the error that says which block, or which piece of it, could not be read."""
-    what = " ".join(str(error).split()) or type(error).__name__
-    return BlockError(f"X: {slot.where(piece)} cannot be read ({what[:500]}); mend or replace it, then try again.")
+    what = one_line(error, 500) or type(error).__name__
+    return BlockError(f"X: {slot.where(piece)} cannot be read ({what}); mend or replace it, then try again.")
 
 
 def ask(task: Callable[[Any, LocalMatrix, int], Any], state: Any, pieces: list[Any], slot: Slot) -> Any:
@@ -308,7 +314,7 @@ def checked_block(pieces: list[Any], slot: Slot) -> LocalMatrix:
     except ValueError as error:
         for i, piece in enumerate(pieces if len(pieces) > 1 else ()):
             _check_piece(piece, slot, i)
-        msg = f"X: {slot.where()} is bad: {' '.join(str(error).split())}"
+        msg = f"X: {slot.where()} is bad: {error}"
         raise BlockError(msg) from error
     if M.shape != (slot.stop - slot.start, slot.n_cols):
         msg = (
@@ -328,7 +334,7 @@ def _check_piece(piece: Any, slot: Slot, i: int) -> None:
     try:
         shape = as_matrix(piece).shape
     except ValueError as error:
-        msg = f"X: {slot.where(i)} is bad: {' '.join(str(error).split())}"
+        msg = f"X: {slot.where(i)} is bad: {error}"
         raise BlockError(msg) from error
     if shape[1] != slot.n_cols:
         msg = f"X: {slot.where(i)} has {shape[1]} columns, but {slot.n_cols} were expected, the same in all blocks."

@@ -117,11 +117,7 @@ def _sparse_values(X: Any, name: str) -> Any:
     if X.dtype.kind not in "fiub":
         msg = f"{name} must hold real numbers, got {X.dtype}: Complex data not supported; convert it first."
         raise ValueError(msg)
-    try:
-        sound = STRUCTURES[X.format](X)
-    except (TypeError, IndexError, AttributeError, ValueError):
-        sound = False
-    if not sound:
+    if not is_sound(X):
         msg = f"{name} is a broken {X.format} matrix: its parts do not fit its shape {X.shape}; rebuild it."
         raise ValueError(msg)
     dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
@@ -135,6 +131,14 @@ def _sparse_values(X: Any, name: str) -> Any:
         values = values.copy()
         values.sum_duplicates()
     return values
+
+
+def is_sound(X: Any) -> bool:
+    """Tell whether the parts of a sparse matrix fit its shape, so that compiled code reads only its own memory."""
+    try:
+        return bool(STRUCTURES[X.format](X))
+    except (TypeError, IndexError, AttributeError, ValueError):
+        return False
 
 
 def _within(indices: Any, size: int) -> bool:

@@ -1,0 +1,125 @@
+"""A child process that reads a file, with limits on its time and memory, for libraries that a bad file can crash."""
+
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosep.io.source import Source
+from cosep.limits import machine_memory, most_bytes
+
+# What the child may compute: some seconds, and one more for every such number of bytes. It may wait ten times as long.
+SECONDS, BYTES_A_SECOND, PATIENCE = 5, 1 << 20, 10
+HEAD = struct.Struct("<cQ")
+JSON, DATA = b"J", b"D"
+# The child finds packages where this process does, whatever its own settings are.
+START = "import json, runpy, sys; sys.path[:] = json.loads(sys.argv[1]); runpy.run_path(sys.argv[2], None, '__main__')"
+
+
+class ChildReader:
+    """Runs a script that reads a file, and receives its messages.
+
+    The script runs in a fresh interpreter, not in a copy of this process: threads, daemonic processes and programs
+    without a guarded main module may start it. Whatever ends the ``with`` block, Ctrl-C too, ends the child.
+    """
+
+    def __init__(self, script: Path, source: Source, **request: Any) -> None:
+        self.source = source
+        self.seconds = SECONDS + source.size // BYTES_A_SECOND
+        memory = min(most_bytes(source.size), machine_memory())
+        self.request = {"path": os.fspath(source.path.absolute()), "seconds": self.seconds, "bytes": memory, **request}
+        self.script = script
+
+    def __enter__(self) -> Self:
+        if not sys.executable:
+            self.source.fail("needs a second Python process to be read safely, but sys.executable is not set; set it.")
+        self.process = subprocess.Popen(  # noqa: S603 - this interpreter and a script of this package
+            [sys.executable, "-I", "-c", START, json.dumps(sys.path), str(self.script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "HDF5_PLUGIN_PRELOAD": "::"},  # no plug-ins
+        )
+        self.timer = threading.Timer(PATIENCE * self.seconds, self.process.kill)
+        self.timer.daemon = True
+        self.timer.start()
+        self.say(self.request)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.timer.cancel()
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def say(self, what: Any) -> None:
+        """Send a line to the child."""
+        pipe = self.process.stdin
+        try:
+            if pipe is not None:
+                pipe.write(json.dumps(what).encode() + b"\n")
+                pipe.flush()
+        except BrokenPipeError:
+            self._fail()
+
+    def hear(self) -> dict[str, Any]:
+        """Return the next message."""
+        kind, size = self._head()
+        if kind != JSON:
+            self._fail()
+        body = bytearray(size)
+        self._fill(memoryview(body))
+        message: dict[str, Any] = json.loads(body)
+        if "refused" in message:
+            self.source.fail(message["refused"])
+        if "error" in message:
+            raise ValueError(message["error"])
+        return message
+
+    def array(self, dtype: str, shape: list[int]) -> NDArray[Any]:
+        """Return an array that the child sends in pieces."""
+        values = np.empty(shape, dtype=np.dtype(dtype))
+        rest = values.reshape(-1).view(np.uint8).data
+        while rest:
+            kind, size = self._head()
+            if kind == JSON:
+                raise ValueError(self._error(size))
+            self._fill(rest[:size])
+            rest = rest[size:]
+        return values
+
+    def _error(self, size: int) -> str:
+        body = bytearray(size)
+        self._fill(memoryview(body))
+        return str(json.loads(body).get("error", "it is damaged"))
+
+    def _head(self) -> tuple[bytes, int]:
+        head = bytearray(HEAD.size)
+        self._fill(memoryview(head))
+        kind, size = HEAD.unpack(head)
+        return kind, size
+
+    def _fill(self, buffer: memoryview) -> None:
+        pipe = self.process.stdout
+        while buffer:
+            count = 0 if pipe is None else pipe.readinto(buffer)  # type: ignore[attr-defined]
+            if not count:
+                self._fail()
+            buffer = buffer[count:]
+
+    def _fail(self) -> NoReturn:
+        """Say why the child has ended."""
+        code = self.process.wait()
+        if not self.timer.is_alive() or -code == getattr(signal, "SIGXCPU", None):
+            self.source.fail(f"took more than {self.seconds} seconds to read; it is damaged, or the machine is busy.")
+        self.source.fail("ended the process that read it; it is damaged: take another copy.")

@@ -1,0 +1,299 @@
+"""Read one matrix of an ``.h5ad`` file, with the names of its rows and columns, in a process of its own.
+
+The HDF5 library can run for ever, or end its process, on a damaged file. So `cosep.io.child` runs this file as a script
+that imports nothing of the package, and puts limits on it. Only what was asked for is opened, and every object is
+looked at first: no link to another file, no data kept in another file, and no filter that HDF5 would load as a plug-in.
+
+Every message to the parent is a byte for its kind, its length and its body: JSON, or a piece of an array.
+"""
+
+import json
+import os
+import signal
+import struct
+import sys
+from collections.abc import Iterator
+from typing import Any, BinaryIO, NoReturn
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+HEAD = struct.Struct("<cQ")
+JSON, DATA = b"J", b"D"
+RAW = "raw"
+# Filters that are part of HDF5 and h5py: gzip, shuffle, Fletcher's checksum, szip, n-bit, scale and offset, lzf.
+BUILT_IN_FILTERS = (1, 2, 3, 4, 5, 6, 32000)
+MOST_SOFT_LINKS = 16
+# Bytes that are read at a time, and of all names together.
+PIECE, MOST_TEXT = 1 << 24, 1 << 30
+# Memory for an entry of a sparse matrix, with its index, and for the name and pointer of a row or column.
+BYTES_STORED, BYTES_NAMED = 20, 64
+# Memory that reading takes besides what is read.
+SPARE = 1 << 30
+
+
+class Refused(Exception):  # noqa: N818 - it is no error of the program
+    """The file is not what it should be: a sentence for the user, which says what to do."""
+
+
+def main() -> None:
+    """Answer the request on the standard input."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    request = json.loads(sys.stdin.buffer.readline())
+    limit(request["seconds"], request["bytes"])
+    serve(request, sys.stdin.buffer, sys.stdout.buffer)
+
+
+def limit(seconds: int, n_bytes: int) -> None:
+    """Let the system end this process beyond some seconds of computing, and refuse it more memory than that."""
+    try:
+        import resource  # noqa: PLC0415 - Windows has none
+    except ImportError:
+        return
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    limits = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_CPU: int(used.ru_utime + used.ru_stime) + 1 + seconds,
+    }
+    if os.path.exists("/proc/self/statm"):  # noqa: PTH110 - one module less to load
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - as above
+            limits[resource.RLIMIT_AS] = int(file.read().split()[0]) * resource.getpagesize() + SPARE + n_bytes
+    for kind, most in limits.items():
+        hard = resource.getrlimit(kind)[1]
+        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def serve(request: dict[str, Any], asking: BinaryIO, answers: BinaryIO) -> None:
+    """Send the size of the matrix, wait for the word to go on, then send its layout, its names and its numbers."""
+    try:
+        with h5py.File(request["path"], "r") as file:
+            cells = Cells(file, request["layer"])
+            tell(answers, {"bytes": cells.n_bytes()})
+            if not asking.readline():
+                return
+            tell(answers, cells.facts(request["labels"]))
+            for part in cells.parts:
+                for piece in pieces(part):
+                    send(answers, DATA, np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data)
+    except Refused as refused:
+        tell(answers, {"refused": str(refused)})
+    except BrokenPipeError:
+        return
+    except MemoryError:
+        tell(answers, {"error": "it needs more memory than a file of this size should"})
+    except Exception as error:  # noqa: BLE001 - a damaged file can make HDF5 raise anything
+        tell(answers, {"error": f"{error}"[:1000] or type(error).__name__})
+
+
+def tell(stream: BinaryIO, what: dict[str, Any]) -> None:
+    """Send JSON."""
+    send(stream, JSON, json.dumps(what).encode())
+
+
+def send(stream: BinaryIO, kind: bytes, body: Any) -> None:
+    """Send one message."""
+    stream.write(HEAD.pack(kind, len(body)))
+    stream.write(body)
+    stream.flush()
+
+
+class Cells:
+    """The parts of an AnnData on disk that were asked for."""
+
+    def __init__(self, file: Any, layer: str | None) -> None:
+        self.file = file
+        layers = child(file, "layers")
+        own = [] if layers is None else list(layers)
+        # Versions before 0.7 put the raw matrix beside the others.
+        self.raw = child(file, RAW) if child(file, "raw.X") is None else None
+        raw = child(file, "raw.X") if self.raw is None else child(self.raw, "X")
+        self.layers = [*own, *([RAW] if raw is not None and RAW not in own else [])]
+        known = ", ".join(map(repr, self.layers)) or "it has none"
+        if layer is not None and layer not in self.layers:
+            refuse(f"layer={layer!r} is none of its layers: {known}.")
+        self.is_raw = layer == RAW and RAW not in own
+        matrix = raw if self.is_raw else child(file, "X") if layer is None else child(layers, layer)
+        if matrix is None or text_attribute(matrix, "encoding-type") == "null":
+            refuse(f"has no X; name a layer: {known}.")
+        self.kind, self.shape, self.parts = parts_of(matrix)
+
+    def n_bytes(self) -> int:
+        """Return what the matrix will take in memory."""
+        data = self.parts[0]
+        each = BYTES_STORED if self.kind != "dense" else 4 if data.dtype == np.float32 else max(8, data.dtype.itemsize)
+        return int(each * data.size + BYTES_NAMED * sum(self.shape))
+
+    def facts(self, labels: str | None) -> dict[str, Any]:
+        """Return the layout of the matrix, and all names."""
+        obs, var = child(self.file, "obs"), child(self.file, "var")
+        if self.is_raw:
+            var = child(self.file, "raw.var") if self.raw is None else child(self.raw, "var")
+        return {
+            "kind": self.kind,
+            "shape": self.shape,
+            "parts": [{"dtype": part.dtype.str, "shape": part.shape} for part in self.parts],
+            "rows": index_of(obs, self.shape[0]),
+            "cols": index_of(var, self.shape[1]),
+            "labels": None if labels is None else self.classes(obs, labels),
+            "layers": self.layers,
+        }
+
+    def classes(self, obs: Any, labels: str) -> list[str]:
+        """Return a column of obs as text."""
+        columns = columns_of(obs)
+        if labels not in columns:
+            refuse(f"labels={labels!r} is no column of obs, only {', '.join(map(repr, columns)):.200}.")
+        if isinstance(obs, h5py.Group):
+            return column(obs, labels)
+        codes = obs[labels]
+        uns = child(self.file, "uns")
+        names = None if uns is None else child(uns, f"{labels}_categories")
+        if names is None or codes.dtype.kind not in "iu" or (codes >= names.size).any():
+            return as_text(codes)
+        return coded(codes, texts(names))
+
+
+def child(parent: Any, name: str, followed: int = 0) -> Any:
+    """Return an object of a group by its name, None if there is none; refuse what leads out of the file."""
+    try:
+        link = parent.get(name, getlink=True)
+    except TypeError:
+        link = "of a kind that HDF5 does not know"
+    if link is None:
+        return None
+    if isinstance(link, h5py.SoftLink) and followed < MOST_SOFT_LINKS:
+        found = parent.file if link.path.startswith("/") else parent
+        for step in link.path.strip("/").split("/"):
+            found = None if found is None else child(found, step, followed + 1)
+        return found
+    if not isinstance(link, h5py.HardLink):
+        refuse(f"{name!r} is a link that leads out of the file or nowhere; copy what it stands for into the file.")
+    return checked(parent.get(name), name)
+
+
+def checked(found: Any, name: str) -> Any:
+    """Refuse a data set that is kept in other files, or whose filters would be loaded as plug-ins."""
+    if isinstance(found, h5py.Dataset):
+        made = found.id.get_create_plist()
+        if made.get_external_count() or made.get_layout() == h5py.h5d.VIRTUAL:
+            refuse(f"{name!r} keeps its data in other files; copy the data into this one.")
+        filters = {made.get_filter(i)[0] for i in range(made.get_nfilters())}
+        if others := filters - set(BUILT_IN_FILTERS):
+            refuse(
+                f"{name!r} is compressed by a plug-in of HDF5 (filter {max(others)}); write it again with "
+                "compression='gzip'."
+            )
+    elif not isinstance(found, h5py.Group):
+        refuse(f"{name!r} is neither a group nor a data set; write the file again.")
+    return found
+
+
+def parts_of(matrix: Any) -> tuple[str, tuple[int, int], list[Any]]:
+    """Return "dense", "csr" or "csc", the shape, and the data sets that hold the matrix."""
+    if isinstance(matrix, h5py.Dataset):
+        kind, parts, shape = "dense", [matrix], matrix.shape
+    else:
+        kind = text_attribute(matrix, "encoding-type") or text_attribute(matrix, "h5sparse_format") or "no matrix"
+        kind = kind.removesuffix("_matrix")
+        if kind not in {"csr", "csc"}:
+            refuse(f"expected a matrix, dense or sparse, got {kind!r}; name another layer.")
+        shape = tuple(int(size) for size in matrix.attrs.get("shape", matrix.attrs.get("h5sparse_shape")))
+        parts = [child(matrix, name) for name in ("data", "indices", "indptr")]
+    for part in parts:
+        if not isinstance(part, h5py.Dataset) or part.shape is None or part.dtype.kind not in "fiub":
+            refuse(f"expected real numbers, got {getattr(part, 'dtype', 'none')}; convert them first.")
+        if part.ndim != (2 if kind == "dense" else 1):
+            refuse(f"expected a matrix, got an array of {part.ndim} dimensions with shape {part.shape}; reshape it.")
+    if len(shape) != 2:
+        refuse(f"expected a matrix, got shape {shape}; reshape it.")
+    return kind, shape, parts
+
+
+def pieces(part: Any) -> Iterator[NDArray[Any]]:
+    """Yield a data set in pieces that hold whole chunks."""
+    if not part.size:
+        return
+    row = part.dtype.itemsize * part.size // len(part)
+    chunk = part.chunks[0] if part.chunks else 1
+    step = max(1, PIECE // (row * chunk)) * chunk
+    for start in range(0, len(part), step):
+        yield part[start : start + step]
+
+
+def index_of(frame: Any, count: int) -> list[str]:
+    """Return the names of rows or columns."""
+    if frame is None:
+        return [str(i) for i in range(count)]
+    if isinstance(frame, h5py.Dataset):
+        return as_text(frame[frame.dtype.names[0]])
+    return column(frame, text_attribute(frame, "_index") or "_index")
+
+
+def columns_of(frame: Any) -> list[str]:
+    """Return the names of the columns of a data frame."""
+    if frame is None:
+        return []
+    if isinstance(frame, h5py.Dataset):
+        return list(frame.dtype.names[1:])
+    index = text_attribute(frame, "_index") or "_index"
+    return [name for name in frame if name not in {index, "__categories"}]
+
+
+def column(frame: Any, name: str) -> list[str]:
+    """Return a column of a data frame as text."""
+    found = child(frame, name)
+    if isinstance(found, h5py.Dataset):
+        # Versions before 0.8 note where the categories are.
+        named = found.attrs.get("categories")
+        return texts(found) if named is None else coded(found[()], texts(checked(found.parent[named], name)))
+    kind = None if found is None else text_attribute(found, "encoding-type")
+    if kind == "categorical":
+        return coded(child(found, "codes")[()], texts(child(found, "categories")))
+    if kind is not None and kind.startswith("nullable-"):
+        values, missing = texts(child(found, "values")), child(found, "mask")[()]
+        return ["<NA>" if gone else value for value, gone in zip(values, missing, strict=True)]
+    return refuse(f"{name!r} is stored as {kind or 'nothing'}, where a column of names is expected; write it again.")
+
+
+def coded(codes: NDArray[Any], names: list[str]) -> list[str]:
+    """Return the names that numbers stand for; below zero they stand for a missing one."""
+    if (codes >= len(names)).any():
+        refuse(f"has codes up to {codes.max()} for {len(names)} categories; write it again.")
+    return [names[code] if code >= 0 else "nan" for code in codes.tolist()]
+
+
+def texts(found: Any) -> list[str]:
+    """Return the entries of a data set as text."""
+    if not isinstance(found, h5py.Dataset) or found.shape is None or found.ndim > 1:
+        refuse("has names that are not a list of text; write it again.")
+    if found.ndim == 0:
+        return as_text(np.atleast_1d(found[()]))
+    names: list[str] = []
+    length = 0
+    for piece in pieces(found):
+        names += as_text(piece)
+        length += sum(map(len, names[-len(piece) :]))
+        if length > MOST_TEXT:
+            refuse(f"has names of more than {MOST_TEXT} characters together; shorten them.")
+    return names
+
+
+def as_text(values: NDArray[Any]) -> list[str]:
+    """Return text, or numbers as Python writes them."""
+    return [value.decode() if isinstance(value, bytes) else str(value) for value in values]
+
+
+def text_attribute(node: Any, name: str) -> str | None:
+    """Return an attribute that should be text."""
+    value = node.attrs.get(name)
+    return value.decode() if isinstance(value, bytes) else None if value is None else str(value)
+
+
+def refuse(what: str) -> NoReturn:
+    """Refuse the file."""
+    raise Refused(what)
+
+
+if __name__ == "__main__":
+    main()
