@@ -61,6 +61,14 @@ class LocalMatrix:
         """Return the number of nonzero entries, the same however they are stored."""
         return int(np.count_nonzero(self.values.data if self.is_sparse else self.values))
 
+    def filled_columns(self) -> NDArray[np.bool_]:
+        """Tell which columns have an entry that is not zero."""
+        if not self.is_sparse:
+            return np.asarray(self.values.any(axis=0))
+        filled = np.zeros(self.shape[1], dtype=bool)
+        filled[self.values.tocoo().coords[1][self.values.data != 0]] = True
+        return filled
+
     def row_blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield the matrix as dense float64 blocks of a few rows."""
         m, n = self.shape
@@ -150,6 +158,13 @@ class LocalMatrix:
         values = self.values.tocsc() if self.is_sparse else self.values
         whole = np.array_equal(indices, np.arange(self.shape[1]))
         return LocalMatrix(values if whole else values[:, indices], self.exponent)
+
+    def part(self, rows: Indices, cols: Indices) -> "LocalMatrix":
+        """Return the given rows and columns as a new matrix of the same kind, order of memory and type."""
+        values = self.values[rows][:, cols]
+        if not self.is_sparse:
+            values = np.asarray(values, order="C" if self.values.flags.c_contiguous else "F")
+        return LocalMatrix(values, self.exponent)
 
     def scaled(self, row_scale: Array, col_scale: Array) -> "LocalMatrix":
         """``diag(row_scale) @ X @ diag(col_scale)`` as a new matrix of the same kind, in float64."""

@@ -5,9 +5,13 @@ Notation
 M : data; K1, K2 : the chosen rows and columns
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from cosep.factorization import Callback, Selection
+from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_positive
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import mix
@@ -15,6 +19,7 @@ from cosep.select.both_sides import check_sizes, warn_if_degenerate
 from cosep.select.fgm import POSTPROCESSES, SOLVERS, choose, reporter, warn_if_unproven
 from cosep.select.pool import Pool, Positions, check_pool
 from cosep.select.spa import pursue, spa_weights, warn_if_fewer
+from cosep.ties import first_largest
 
 Atoms = tuple[Indices, Array] | None
 # A relative duality gap, and how the solver ended on it.
@@ -36,6 +41,8 @@ class Met(NamedTuple):
 JUDGING = 10
 # Alternations without a better pair before giving up; some data never come back to a pair.
 PATIENCE = 5
+# Relative errors this close are a tie: they are roots of differences.
+ERROR_TOL = 1e-7
 
 
 def cosfgm(
@@ -102,6 +109,8 @@ def cosfgm(
     check_choice(start, "start", ("spa", "independent"))
     of_rows = check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows", sizes=M.T.squared_norms())
     of_cols = check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols", sizes=M.squared_norms())
+    part = filled(M, of_rows.include, of_cols.include)
+    M, of_rows, of_cols = part.M, of_rows.within(part.rows), of_cols.within(part.cols)
 
     def pick(block: LocalMatrix, r: int, positions: Positions, warm: Atoms) -> tuple[Indices, Proof, Atoms]:
         report = reporter(callback)
@@ -132,17 +141,22 @@ def cosfgm(
         history.append((error, gap))
         if callback is not None:
             callback("select", n_iter, max_iter, error)
-        idle = n_iter - min(range(len(history)), key=lambda k: history[k][0])
+        idle = n_iter - _first_best(history)
         if repeated or n_iter == max_iter or idle == PATIENCE:
             break
         n_iter += 1
         rows, row_proof, row_atoms = pick(LocalMatrix(M.take(cols=cols).T), n_rows, of_rows, row_atoms)
         cols, col_proof, col_atoms = pick(LocalMatrix(M.take(rows=rows)), n_cols, of_cols, col_atoms)
         gap, ended = max(row_proof, col_proof)
-    best = min(met.values(), key=lambda iterate: iterate.error)
+    best = list(met.values())[_first_best(list(met.values()))]
     warn_if_fewer(best.rows, n_rows, "rows", "the selected columns")
     warn_if_fewer(best.cols, n_cols, "columns", "the selected rows")
     if best.gap is not None:
         warn_if_unproven(best.gap, best.ended, "Select by another solver or on scaled data")
     warn_if_degenerate(M, best.rows, best.cols)
-    return Selection(best.rows, best.cols, best.gap, n_iter, tuple(history))
+    return part.selection(Selection(best.rows, best.cols, best.gap, n_iter, tuple(history)))
+
+
+def _first_best(iterates: Sequence[tuple[Any, ...]]) -> int:
+    """Return where the smallest error is, which comes first in each; of those that agree to rounding, the first."""
+    return int(first_largest(-np.array([iterate[0] for iterate in iterates]), ERROR_TOL, scale=1.0))

@@ -13,13 +13,15 @@ import numpy as np
 import scipy.linalg
 
 from cosep.factorization import Selection
+from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_choice
 from cosep.matrix.leading import leading_triplets
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.select.both_sides import check_sizes
-from cosep.select.pool import check_pool
+from cosep.select.pool import all_positions
 from cosep.select.spa import orthogonal, pursue, warn_if_fewer
 from cosep.select.turns import largest, one_by_one, refuse_nothing
+from cosep.ties import first_largest
 
 # Up to this length of the shorter side all singular vectors are found at once.
 SHORT_SIDE = 1000
@@ -73,10 +75,11 @@ def cur(X: Any, n_rows: int, n_cols: int, *, method: str = "leverage") -> Select
     select = METHODS[check_choice(method, "method", METHODS)]
     if M.squared_norm() == 0:
         refuse_nothing()
-    rows, cols, history = select(M, n_rows, n_cols)
+    part = filled(M)
+    rows, cols, history = select(part.M, n_rows, n_cols)
     warn_if_fewer(rows, n_rows, "rows")
     warn_if_fewer(cols, n_cols, "columns")
-    return Selection(rows, cols, history=history)
+    return part.selection(Selection(rows, cols, history=history))
 
 
 Choice = tuple[Indices, Indices, tuple[Any, ...]]
@@ -159,7 +162,7 @@ def largest_volume(A: Array, rows: Indices) -> Indices:
     Q = scipy.linalg.qr(A, mode="economic")[0]
     while True:
         B = np.linalg.solve(Q[rows].T, Q.T).T
-        i, k = np.unravel_index(np.abs(B).argmax(), B.shape)
+        i, k = np.unravel_index(first_largest(np.abs(B).ravel()), B.shape)
         if abs(B[i, k]) <= 1.0 + GAIN:
             return rows
         rows[k] = i
@@ -184,7 +187,7 @@ def _largest_independent(M: LocalMatrix, V: Array, r: int) -> tuple[Indices, lis
 
     return one_by_one(
         r,
-        check_pool(None, r, M.shape[1]),
+        all_positions(M.shape[1]),
         original,
         lambda: np.where(residuals > 1e-12 * original, scores, 0.0),
         add,

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosep.factorization import Callback, Selection
+from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_callback, check_nonzero, check_positive
 from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
 from cosep.mixing import Budget, half_squared_error, nonnegative
@@ -21,7 +22,8 @@ from cosep.select.both_sides import check_sizes, warn_if_degenerate
 from cosep.select.pool import Pool, Positions, check_pool
 from cosep.select.rays import distinct
 from cosep.select.spa import pursue, spa_weights, warn_if_fewer
-from cosep.select.turns import SAME, TIE, largest, several_largest
+from cosep.select.turns import TIE, largest, several_largest
+from cosep.ties import SAME, descending, first_largest
 
 # Accuracy of the factorization whose components the first choice stands for.
 TOPICS_TOL, TOPICS_ITER = 3e-4, 100
@@ -31,6 +33,8 @@ CORE = 1.0
 RIVALS = 4
 # A round of exchanges that gains a smaller share of the errors is the last.
 WORTHWHILE = 1e-3
+# Sums of squared errors that differ by less are equal up to rounding.
+ROUNDING = 1e-12
 
 
 class Side(NamedTuple):
@@ -98,10 +102,11 @@ def faithful(
     max_iter = check_positive(max_iter)
     check_callback(callback)
     check_nonzero(M)
-    pools = (
-        distinct(M.T, check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows")),
-        distinct(M, check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")),
-    )
+    of_rows = check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows")
+    of_cols = check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")
+    part = filled(M, of_rows.include, of_cols.include)
+    M = part.M
+    pools = distinct(M.T, of_rows.within(part.rows)), distinct(M, of_cols.within(part.cols))
     W, V = extrapolated(M, max(n_rows, n_cols), Budget("topics", TOPICS_ITER, TOPICS_TOL, callback))
     rows, cols = first_choice(M.T, n_rows, pools[0], V), first_choice(M, n_cols, pools[1], W)
     core = core_error(M, rows, cols)
@@ -115,8 +120,8 @@ def faithful(
         pairs = [(rows, others[1]), (others[0], cols), others]
         cores = [core_error(M, *pair) for pair in pairs]
         sums = [pair[0].error + pair[1].error + CORE * error for pair, error in zip(pairs, cores, strict=True)]
-        best = int(np.argmin(sums))
-        if sums[best] >= (1.0 - WORTHWHILE) * (rows.error + cols.error + CORE * core):
+        best = int(first_largest(-np.array(sums)))
+        if sums[best] >= (1.0 - WORTHWHILE) * (rows.error + cols.error + CORE * core) - ROUNDING:
             break
         (rows, cols), core = pairs[best], cores[best]
         history.append(_roots(rows.error, cols.error, core))
@@ -124,7 +129,7 @@ def faithful(
     warn_if_fewer(chosen[0], n_rows, "rows")
     warn_if_fewer(chosen[1], n_cols, "columns")
     warn_if_degenerate(M, *chosen)
-    return Selection(*chosen, n_iter=len(history) - 1, history=tuple(history))
+    return part.selection(Selection(*chosen, n_iter=len(history) - 1, history=tuple(history)))
 
 
 def exchange(M: LocalMatrix, positions: Positions, cols: Side, rows: Side) -> Side:
@@ -151,7 +156,7 @@ def exchange(M: LocalMatrix, positions: Positions, cols: Side, rows: Side) -> Si
         # By so much do the errors of columns and core fall, compared with a weight of zero.
         gains = squares * lengths + CORE * (2.0 * core - np.einsum("ij,ij->j", S_D, U_U @ S_D) * squares)
         gains[np.isin(rivals, chosen[others])] = -np.inf
-        best = int(np.flatnonzero(gains >= gains.max() - SAME * abs(gains.max()))[0])
+        best = int(first_largest(gains))
         if k < len(positions.include) or gains[best] - gains[0] <= TIE * abs(gains[0]):
             best = 0
         chosen[k], V[:, k], S[:, k] = rivals[best], P[:, best], S_D[:, best]
@@ -189,7 +194,7 @@ def first_choice(M: LocalMatrix, r: int, positions: Positions, topics: Array) ->
     likeness = M.cross(topics) / np.sqrt(np.where(norms > 0, norms, np.inf))[:, None] / np.where(lengths, lengths, 1.0)
     likeness[~positions.allowed] = 0.0
     chosen = positions.include.tolist()
-    for k in np.argsort(-likeness.max(axis=0), kind="stable"):
+    for k in descending(likeness.max(axis=0)):
         likeness[chosen, k] = 0.0
         if len(chosen) < r and likeness[:, k].any():
             chosen.append(largest(likeness[:, k], norms))
@@ -215,8 +220,9 @@ def fill_up(M: LocalMatrix, chosen: Indices, r: int, positions: Positions) -> Si
 def _best_first(M: LocalMatrix, side: Side, positions: Positions) -> Indices:
     """Return the chosen columns, those that must be included and then those that explain most in front."""
     explained = np.linalg.norm(side.V, axis=0) * np.sqrt(M.squared_norms()[side.chosen])
-    explained[: len(positions.include)] = np.inf
-    return side.chosen[np.argsort(-explained, kind="stable")]
+    given = len(positions.include)
+    free = given + np.argsort(side.chosen[given:])
+    return np.concatenate([side.chosen[:given], side.chosen[free[descending(explained[free])]]])
 
 
 def _roots(*errors: float) -> tuple[float, ...]:

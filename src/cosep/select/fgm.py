@@ -16,14 +16,16 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from cosep.factorization import Callback, Selection
+from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_count, check_number, check_positive
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.select.fastgradient import solve_fast_gradient
 from cosep.select.newton import solve_newton
-from cosep.select.pool import Pool, Positions, check_pool
+from cosep.select.pool import Pool, Positions, all_positions, check_pool
 from cosep.select.rays import Rays, distinct_rays
 from cosep.select.selfdict import Report, SelfDictionary
 from cosep.select.spa import pursue, warn_if_fewer
+from cosep.ties import descending
 
 SOLVERS: dict[str, Callable[..., SelfDictionary]] = {"newton": solve_newton, "fast-gradient": solve_fast_gradient}
 
@@ -103,14 +105,16 @@ def fgm(
     """
     M = as_matrix(X)
     r = check_count(r, "r", M.shape[1], "n_features")
+    positions = check_pool(pool, r, M.shape[1])
     check_callback(callback)
     if penalty is not None:
         penalty = check_number(penalty, "penalty", 0.0)
         if trace is not None:
             msg = f"trace={trace} and penalty={penalty} exclude each other: the penalty sets the trace. Give one."
             raise ValueError(msg)
+    part = filled(M, cols=positions.include)
     choice = choose(
-        M,
+        part.M,
         r,
         solver=check_choice(solver, "solver", SOLVERS),
         postprocess=check_choice(postprocess, "postprocess", POSTPROCESSES),
@@ -118,7 +122,7 @@ def fgm(
         penalty=None if penalty is None else float(np.ldexp(penalty, -2 * M.exponent)),
         tol=check_number(tol, "tol", 0.0),
         max_iter=check_positive(max_iter),
-        positions=check_pool(pool, r, M.shape[1]),
+        positions=positions.within(part.cols),
         report=reporter(callback, max_iter),
     )
     warn_if_unproven(choice.solution.relative_gap, choice.solution.ended, "Raise max_iter or tol")
@@ -130,7 +134,7 @@ def fgm(
             (float(np.ldexp(value, 2 * M.exponent)), size, float(np.ldexp(lam, 2 * M.exponent)))
             for value, size, lam in solution.history
         )
-    return Selection(None, choice.columns, solution.relative_gap, solution.n_iter, history)
+    return Selection(None, part.cols[choice.columns], solution.relative_gap, solution.n_iter, history)
 
 
 class Choice(NamedTuple):
@@ -157,7 +161,7 @@ def choose(
 
     ``tol``, ``max_iter`` and ``report`` go to the solver.
     """
-    positions = check_pool(None, r, M.shape[1]) if positions is None else positions
+    positions = all_positions(M.shape[1]) if positions is None else positions
     rays = distinct_rays(M, positions.price, positions.sizes)
     p = rays.p
     # Included columns come first; of the rest as many as are wanted, and as there are rays to choose from.
@@ -217,7 +221,7 @@ def _bought(solution: SelfDictionary, p: Array) -> Indices:
 def largest_diagonals(solution: SelfDictionary, p: Array, r: int) -> Indices:
     """Return the r columns with the largest ``Y(t,t)``; among those that agree to `DUST` the first."""
     bought = _bought(solution, p)
-    return bought[np.argsort(-np.round(solution.diagonal[bought] / DUST), kind="stable")[:r]]
+    return bought[descending(solution.diagonal[bought], DUST)[:r]]
 
 
 def spa_of_transpose(solution: SelfDictionary, p: Array, r: int) -> Indices:

@@ -12,12 +12,16 @@ from typing import Any
 import numpy as np
 
 from cosep.factorization import Selection
+from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_count, check_number
 from cosep.matrix.gram import GramMatrix
-from cosep.matrix.local import Array
+from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
 from cosep.select.pool import Pool, check_pool
 from cosep.select.spa import orthogonal, warn_if_fewer
-from cosep.select.turns import one_by_one
+from cosep.select.turns import TIE, one_by_one
+
+# Rounding of the recursions for f, as a share of what f was at their start.
+ROUNDING = 1e-13
 
 
 def greedy(X: Any, r: int, *, tol: float = 1e-9, pool: Pool | None = None) -> Selection:
@@ -61,15 +65,27 @@ def greedy(X: Any, r: int, *, tol: float = 1e-9, pool: Pool | None = None) -> Se
     r = check_count(r, "r", M.shape[1], "n_features")
     tol = max(check_number(tol, "tol", 0.0, 1.0), 1e-12)
     positions = check_pool(pool, r, M.shape[1])
+    part = filled(M, cols=positions.include)
+    M = part.M
     original = M.squared_norms()
     total = max(float(original.sum()), np.finfo(np.float64).tiny)
     gram = GramMatrix(M)
-    f, g = np.ldexp(gram.squared_norms(), 2 * (gram.exponent - 2 * M.exponent)), original
+    f, g = np.ldexp(gram.squared_norms(), 2 * (gram.exponent - 2 * M.exponent)), original.copy()
+    # What f was when it was last computed from E itself: its rounding is a share of this.
+    known = f.copy()
     Q = np.zeros((M.shape[0], 0))
 
     def merits() -> Array:
-        # f_j >= g_j^2, and f_j may be too small for a float.
-        return np.where(g > tol * original, np.maximum(np.divide(f, g, out=np.zeros_like(g), where=g > 0), g), 0.0)
+        while True:
+            left = g > tol * original
+            ratios, errors = (np.divide(above, g, out=np.zeros_like(g), where=left) for above in (f, ROUNDING * known))
+            # f_j >= g_j^2, and f_j may be too small for a float.
+            values = np.where(left, np.maximum(ratios, g), 0.0)
+            doubtful = np.flatnonzero((values + errors >= values.max()) & (errors > TIE / 4 * values))
+            if len(doubtful) == 0:
+                return values
+            f[doubtful], g[doubtful] = residual_products(M, Q, doubtful)
+            known[doubtful] = f[doubtful]
 
     def add(j: int) -> tuple[float, bool]:
         nonlocal f, g, Q
@@ -87,6 +103,19 @@ def greedy(X: Any, r: int, *, tol: float = 1e-9, pool: Pool | None = None) -> Se
             Q = np.column_stack([Q, u])
         return float(np.sqrt(g.sum() / total)), explained
 
-    chosen, history = one_by_one(r, positions, original, merits, add)
+    chosen, history = one_by_one(r, positions.within(part.cols), original, merits, add)
     warn_if_fewer(chosen, r, "columns")
-    return Selection(None, chosen, n_iter=len(chosen), history=tuple(history))
+    return Selection(None, part.cols[chosen], n_iter=len(chosen), history=tuple(history))
+
+
+def residual_products(M: LocalMatrix, Q: Array, columns: Indices) -> tuple[Array, Array]:
+    """Return f and g of some columns, from their residuals: without the cancellation of the recursions."""
+    f, g = np.zeros(len(columns)), np.zeros(len(columns))
+    size = max(1, BLOCK_ENTRIES // max(M.shape))
+    M_Q = M.cross(Q)
+    for start in range(0, len(columns), size):
+        some = slice(start, start + size)
+        E = orthogonal(M.take(cols=columns[some]), Q)
+        products = M.cross(E) - M_Q @ (Q.T @ E)
+        f[some], g[some] = np.einsum("ij,ij->j", products, products), np.einsum("ij,ij->j", E, E)
+    return f, g

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosep.factorization import Callback, Selection
+from cosep.filled import filled
 from cosep.generalized import mix_generalized
 from cosep.kernels.projections import project_dictionary
 from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_number, check_positive, check_switch
@@ -21,9 +22,12 @@ from cosep.select.gspa import Split, check_split, either, pursue_either
 from cosep.select.rays import distinct_rays
 from cosep.select.selfdict import product
 from cosep.select.spa import warn_if_fewer
+from cosep.ties import descending
 
 # The fast gradient keeps half a dozen arrays of m x m and of n x n; sides this long make them 10 GB.
 LONGEST_SIDE = 10_000
+# Entries of the diagonals this close are a tie: the fast gradient finds them to about six digits.
+DIAGONAL_TOL = 1e-6
 
 
 def gsfgm(
@@ -105,6 +109,8 @@ def gsfgm(
             "columns); use gspa, or pass a sample of the rows and columns."
         )
         raise ValueError(msg)
+    part = filled(A)
+    A = part.M
     rows, row_scale = _leaders(A.T)
     cols, col_scale = _leaders(A)
     M = A.take(rows, cols) * row_scale[:, None] * col_scale
@@ -120,7 +126,7 @@ def gsfgm(
     # The objective in the units of X.
     with np.errstate(over="ignore"):
         kept = tuple((float(np.ldexp(value, 2 * A.exponent)), *traces) for value, *traces in history)
-    return either(rows[by_rows], cols[by_cols], n_iter=len(history), history=kept)
+    return either(part.rows[rows[by_rows]], part.cols[cols[by_cols]], n_iter=len(history), history=kept)
 
 
 class Point(NamedTuple):
@@ -195,8 +201,8 @@ def _largest(of_rows: Array, of_cols: Array, split: Split) -> tuple[Indices, Ind
     rows, cols = (
         order[diagonal[order] > 0]
         for diagonal, most in ((of_rows, split.rows), (of_cols, split.cols))
-        for order in [np.argsort(-diagonal, kind="stable")[:most]]
+        for order in [descending(diagonal, DIAGONAL_TOL)[:most]]
     )
     together = np.concatenate([of_cols[cols], of_rows[rows]])
-    kept = np.sort(np.argsort(-together, kind="stable")[: split.total])
+    kept = np.sort(descending(together, DIAGONAL_TOL)[: split.total])
     return rows[kept[kept >= len(cols)] - len(cols)], cols[kept[kept < len(cols)]]

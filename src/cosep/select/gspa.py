@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosep.factorization import Selection
+from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_count, check_number, check_switch
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.select.pool import Positions
@@ -74,9 +75,11 @@ def gspa(
     M = as_matrix(X)
     split = check_split(M.shape, r, n_rows, n_cols)
     tol = check_number(tol, "tol", 0.0, 1.0)
-    rows, cols, residuals = pursue_either(M, split, normalize=check_switch(normalize, "normalize"), tol=tol)
+    normalize = check_switch(normalize, "normalize")
+    part = filled(M)
+    rows, cols, residuals = pursue_either(part.M, split, normalize=normalize, tol=tol)
     warn_if_fewer(np.concatenate([rows, cols]), split.total, "rows and columns")
-    return either(rows, cols, n_iter=len(residuals), history=tuple(residuals))
+    return either(part.rows[rows], part.cols[cols], n_iter=len(residuals), history=tuple(residuals))
 
 
 class Split(NamedTuple):

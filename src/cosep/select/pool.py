@@ -40,12 +40,21 @@ class Positions:
     include: Indices
     sizes: Array
 
+    def within(self, columns: Indices) -> "Positions":
+        """Return the same for a matrix of these columns, in ascending order; those to be included are among them."""
+        return Positions(self.allowed[columns], np.searchsorted(columns, self.include), self.sizes[columns])
+
     @property
     def price(self) -> Array:
         """What choosing each column costs in the convex model: 0 if it must be, 1 if it may be, infinity if not."""
         price = np.where(self.allowed, 1.0, np.inf)
         price[self.include] = 0.0
         return price
+
+
+def all_positions(n: int) -> Positions:
+    """Return the positions of ``n`` columns that may all be chosen."""
+    return Positions(np.ones(n, dtype=bool), np.zeros(0, dtype=np.intp), np.ones(n))
 
 
 def check_is_pool(pool: Any, side: str) -> None:

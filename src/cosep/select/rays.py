@@ -6,7 +6,8 @@ import numpy as np
 
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.select.pool import Positions
-from cosep.select.turns import SAME, refuse_nothing
+from cosep.select.turns import refuse_nothing
+from cosep.ties import SAME
 
 # Columns of a matrix whose n x n factor is small: 32 MB.
 FEW = 2000

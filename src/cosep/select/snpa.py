@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from cosep.factorization import Selection
+from cosep.filled import filled
 from cosep.kernels.quadratic import simplex_descent
 from cosep.matrix.checks import as_matrix, check_count, check_number, check_switch
 from cosep.select.pool import Pool, check_pool
@@ -58,11 +59,13 @@ def snpa(X: Any, r: int, *, normalize: bool = True, tol: float = 1e-9, pool: Poo
     array([0, 1])
     """
     M = as_matrix(X)
-    m, n = M.shape
-    r = check_count(r, "r", n, "n_features")
+    r = check_count(r, "r", M.shape[1], "n_features")
     tol = check_number(tol, "tol", 0.0, 1.0)
-    weights = spa_weights(M, normalize=check_switch(normalize, "normalize"))
-    positions = check_pool(pool, r, n)
+    normalize = check_switch(normalize, "normalize")
+    positions = check_pool(pool, r, M.shape[1])
+    part = filled(M, cols=positions.include)
+    M, (m, n) = part.M, part.M.shape
+    weights = spa_weights(M, normalize=normalize)
     original = M.squared_norms()
     norms = original * weights**2
     longest = float(norms.max())
@@ -82,6 +85,6 @@ def snpa(X: Any, r: int, *, normalize: bool = True, tol: float = 1e-9, pool: Poo
             residuals = np.maximum(norms + np.einsum("jk,jk->j", V @ G - 2.0 * B, V), 0.0)
         return length / float(np.sqrt(longest)) if longest > 0 else 0.0, explained
 
-    chosen, history = one_by_one(r, positions, original, lambda: residuals, add)
+    chosen, history = one_by_one(r, positions.within(part.cols), original, lambda: residuals, add)
     warn_if_fewer(chosen, r, "columns")
-    return Selection(None, chosen, n_iter=len(chosen), history=tuple(history))
+    return Selection(None, part.cols[chosen], n_iter=len(chosen), history=tuple(history))

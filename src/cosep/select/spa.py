@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from cosep.factorization import Selection, SelectionWarning
+from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_count, check_number, check_switch
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.scaling import column_factors
-from cosep.select.pool import Pool, Positions, check_pool
+from cosep.select.pool import Pool, Positions, all_positions, check_pool
 from cosep.select.turns import one_by_one
 
 
@@ -60,16 +61,18 @@ def spa(X: Any, r: int, *, normalize: bool = True, tol: float = 1e-9, pool: Pool
     tol = check_number(tol, "tol", 0.0, 1.0)
     normalize = check_switch(normalize, "normalize")
     positions = check_pool(pool, r, M.shape[1])
-    chosen, residuals = pursue(M, r, spa_weights(M, normalize=normalize), tol=tol, positions=positions)
+    part = filled(M, cols=positions.include)
+    weights = spa_weights(part.M, normalize=normalize)
+    chosen, residuals = pursue(part.M, r, weights, tol=tol, positions=positions.within(part.cols))
     warn_if_fewer(chosen, r, "columns")
-    return Selection(None, chosen, n_iter=len(chosen), history=tuple(residuals))
+    return Selection(None, part.cols[chosen], n_iter=len(chosen), history=tuple(residuals))
 
 
 def pursue(
     M: LocalMatrix, r: int, weights: Array, *, tol: float = 1e-9, positions: Positions | None = None
 ) -> tuple[Indices, list[float]]:
     """Run the projections on weighted columns until r are chosen, those that must be included first."""
-    positions = check_pool(None, r, M.shape[1]) if positions is None else positions
+    positions = all_positions(M.shape[1]) if positions is None else positions
     original = M.squared_norms()
     norms = original * weights**2
     longest = float(norms.max())

@@ -7,9 +7,10 @@ import numpy as np
 
 from cosep.matrix.local import Array, Indices
 from cosep.select.pool import Positions
+from cosep.ties import SAME, descending, first_largest, near_largest
 
-# Squared residuals this close are a tie; so are original norms this close.
-TIE, SAME = 1e-6, 1e-9
+# Squared residuals this close are a tie.
+TIE = 1e-6
 
 
 def one_by_one(
@@ -49,16 +50,15 @@ def one_by_one(
 
 def largest(merits: Array, sizes: Array) -> int:
     """Return where the largest merit is; of those that tie the one with the largest size, of those the first."""
-    tied = np.flatnonzero(merits >= (1.0 - TIE) * merits.max())
-    best = sizes[tied]
-    return int(tied[np.flatnonzero(best >= (1.0 - SAME) * best.max())[0]])
+    tied = np.flatnonzero(near_largest(merits, TIE))
+    return int(tied[first_largest(sizes[tied])])
 
 
 def several_largest(merits: Array, count: int) -> Indices:
     """Return where the largest positive merits are, largest first; of those that agree to rounding the first."""
     least = np.partition(merits, -count)[-count] if count < len(merits) else 0.0
-    strong = np.flatnonzero((merits >= (1.0 - SAME) * least) & (merits > 0))
-    return strong[np.argsort(-np.round(merits[strong] / merits.max(initial=0.0) / SAME), kind="stable")[:count]]
+    strong = np.flatnonzero((merits >= least - SAME * merits.max()) & (merits > 0))
+    return strong[descending(merits[strong])[:count]]
 
 
 def refuse_nothing() -> NoReturn:

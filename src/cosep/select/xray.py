@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosep.factorization import Selection
+from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_choice, check_count, check_number, check_random
 from cosep.matrix.local import BLOCK_ENTRIES, Array, LocalMatrix
 from cosep.mixing import coefficients
 from cosep.select.pool import Pool, check_pool
 from cosep.select.spa import warn_if_fewer
 from cosep.select.turns import one_by_one
+from cosep.ties import first_largest
 
 
 class Fit(NamedTuple):
@@ -80,13 +82,15 @@ def xray(
     [0, 1]
     """
     M = as_matrix(X)
-    m, n = M.shape
-    r = check_count(r, "r", n, "n_features")
+    r = check_count(r, "r", M.shape[1], "n_features")
     tol = max(check_number(tol, "tol", 0.0, 1.0), 1e-12)
     promise = CRITERIA[check_choice(criterion, "criterion", CRITERIA)]
-    heights = M.cross(check_random(random_state).uniform(0.5, 1.5, size=m))
+    random = check_random(random_state)
+    positions = check_pool(pool, r, M.shape[1])
+    part = filled(M, cols=positions.include)
+    M, (m, n) = part.M, part.M.shape
+    heights = M.cross(random.uniform(0.5, 1.5, size=m))
     heights[heights == 0] = 1.0
-    positions = check_pool(pool, r, n)
     original = M.squared_norms()
     total = max(float(original.sum()), np.finfo(np.float64).tiny)
     fit = Fit(np.zeros((m, 0)), np.zeros((n, 0)), np.zeros((n, 0)), original)
@@ -104,9 +108,9 @@ def xray(
             fit = Fit(A, B, V, np.maximum(squared, 0.0))
         return float(np.sqrt(fit.residuals.sum() / total)), explained
 
-    chosen, history = one_by_one(r, positions, original, merits, add)
+    chosen, history = one_by_one(r, positions.within(part.cols), original, merits, add)
     warn_if_fewer(chosen, r, "columns")
-    return Selection(None, chosen, n_iter=len(chosen), history=tuple(history))
+    return Selection(None, part.cols[chosen], n_iter=len(chosen), history=tuple(history))
 
 
 def all_residuals(M: LocalMatrix, fit: Fit, heights: Array) -> Array:
@@ -123,7 +127,7 @@ def all_residuals(M: LocalMatrix, fit: Fit, heights: Array) -> Array:
 
 def longest_residual(M: LocalMatrix, fit: Fit, heights: Array) -> Array:
     """``max(R_i'm_j, 0) / p'm_j`` for all j, with i the longest column of R."""
-    i = int(fit.residuals.argmax())
+    i = int(first_largest(fit.residuals))
     residual = M.take(cols=np.array([i]))[:, 0] - fit.A @ fit.V[i]
     return np.maximum(M.cross(residual), 0.0) / heights
 

@@ -1,0 +1,95 @@
+"""A matrix without its all-zero rows and columns, and the way back for selections and factors.
+
+An all-zero row or column holds nothing to explain, so that no answer may depend on it or on where it stands. Algorithms
+therefore run on what is left, to the same bits.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosep.factorization import Factorization, Selection
+from cosep.matrix.local import Array, Indices, LocalMatrix
+
+
+class Filled(NamedTuple):
+    """The part of a matrix that is kept.
+
+    Parameters
+    ----------
+    M : LocalMatrix
+        The rows and columns that are kept.
+    rows, cols : ndarray of int
+        Where they stand in the whole matrix, in ascending order.
+    shape : (int, int)
+        The shape of the whole matrix.
+    """
+
+    M: LocalMatrix
+    rows: Indices
+    cols: Indices
+    shape: tuple[int, int]
+
+    def selection(self, chosen: Selection) -> Selection:
+        """Return a selection from this part as one from the whole matrix."""
+        rows, cols = chosen.row_indices, chosen.col_indices
+        return replace(
+            chosen,
+            row_indices=None if rows is None else self.rows[rows],
+            col_indices=None if cols is None else self.cols[cols],
+        )
+
+    def row_positions(self, rows: Indices) -> Indices:
+        """Return where kept rows of the whole matrix stand in this part."""
+        return np.searchsorted(self.rows, rows)
+
+    def col_positions(self, cols: Indices) -> Indices:
+        """Return where kept columns of the whole matrix stand in this part."""
+        return np.searchsorted(self.cols, cols)
+
+    def of_rows(self, part: NDArray[np.generic], missing: float = 0) -> NDArray[np.generic]:
+        """Return what is known of each row of this part for each row of the whole matrix."""
+        return _spread(part, self.rows, self.shape[0], missing)
+
+    def of_cols(self, part: NDArray[np.generic], missing: float = 0) -> NDArray[np.generic]:
+        """Return what is known of each column of this part, along the last axis, for each column of the whole."""
+        return _spread(part.T, self.cols, self.shape[1], missing).T
+
+    def factors(self, found: Factorization, selection: Selection | None = None) -> Factorization:
+        """Return the factors of this part as factors of the whole matrix, with a selection from that.
+
+        The factors are zero for the rows and columns that were left out, and their labels are -1.
+        """
+        if self.M.shape == self.shape:
+            return replace(found, selection=selection)
+        return replace(
+            found,
+            selection=selection,
+            row_factor=self.of_rows(found.row_factor),
+            col_factor=self.of_cols(found.col_factor),
+            row_weights=None if found.row_weights is None else self.of_rows(found.row_weights),
+            col_weights=None if found.col_weights is None else self.of_cols(found.col_weights),
+            row_labels=None if found.row_labels is None else self.of_rows(found.row_labels, -1),
+            col_labels=None if found.col_labels is None else self.of_cols(found.col_labels, -1),
+        )
+
+
+def filled(M: LocalMatrix, rows: Indices | None = None, cols: Indices | None = None) -> Filled:
+    """Leave out the rows and columns that are all zero, except the given ones; nothing of a matrix of zeros."""
+    keep_rows, keep_cols = M.T.filled_columns(), M.filled_columns()
+    if not keep_rows.any():
+        keep_rows[:], keep_cols[:] = True, True
+    keep_rows[() if rows is None else rows] = True
+    keep_cols[() if cols is None else cols] = True
+    kept = np.flatnonzero(keep_rows), np.flatnonzero(keep_cols)
+    return Filled(M if keep_rows.all() and keep_cols.all() else M.part(*kept), *kept, M.shape)
+
+
+def _spread(part: NDArray[np.generic], where: Indices, size: int, missing: float) -> NDArray[np.generic]:
+    if len(where) == size:
+        return part
+    whole = np.full((size, *part.shape[1:]), missing, dtype=part.dtype)
+    whole[where] = part
+    return whole
