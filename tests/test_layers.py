@@ -7,6 +7,8 @@ import cosep
 
 ORDER = [
     "messages",
+    "columns",
+    "paths",
     "kernels/__init__",
     "kernels/compile",
     "kernels/projections",

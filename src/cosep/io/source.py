@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
 from cosep.io.extras import optional
+from cosep.paths import check_path
 
 STANDARD_INPUT = "-"
 LARGEST_UNPACKED = 1 << 30
@@ -150,11 +151,9 @@ class _Bounded(io.RawIOBase):
 @contextmanager
 def opened(path: Any, kind: str | None) -> Iterator[Source]:
     """Find out what a path stands for; the standard input is copied to a temporary file meanwhile."""
-    if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
-        msg = f"path={path!r} must be the name of a file or folder, or '-' for the standard input."
-        raise ValueError(msg)
-    if os.fspath(path) != STANDARD_INPUT:
-        yield _located(Path(path), str(path), kind)
+    checked = check_path(path, "path", "the name of a file or folder, or '-' for the standard input")
+    if str(checked) != STANDARD_INPUT:
+        yield _located(checked, str(path), kind)
         return
     if kind is None:
         msg = "path='-' is the standard input, which has no suffix: say its kind, such as 'csv', 'txt' or 'mtx.gz'."

@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import astuple, is_dataclass
-from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -21,6 +20,8 @@ from cosep.archive import array_headers, read_arrays, write_arrays
 from cosep.factorization import Callback
 from cosep.matrix.blocks import Progress, RowBlocks
 from cosep.matrix.local import Indices, LocalMatrix
+from cosep.messages import shown
+from cosep.paths import check_path
 
 PARTS = {"data", "indices", "indptr", "shape"}
 # Under this name a file holds what its result was made from.
@@ -119,19 +120,16 @@ class Passes:
 
 def _checked_folder(name: Any) -> Path:
     """Return the folder, made if it does not exist; refuse, before anything is computed, one that is no use."""
-    if not isinstance(name, (str, PathLike)) or not str(name):
-        msg = f"checkpoint={name!r} must be the path of a folder, or None."
-        raise ValueError(msg)
-    folder = Path(name)
+    folder = check_path(name, "checkpoint", "the path of a folder, or None")
     if folder.exists() and not folder.is_dir():
-        msg = f"checkpoint={str(folder)!r} is a file; name a folder, new or not."
+        msg = f"checkpoint={shown(str(folder))} is a file; name a folder, new or not."
         raise ValueError(msg)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        msg = f"checkpoint={str(folder)!r} cannot be written to ({error}); name another folder."
+        msg = f"checkpoint={shown(str(folder))} cannot be written to ({error.strerror}); name another folder."
         raise ValueError(msg) from error
     return folder
 
