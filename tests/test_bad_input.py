@@ -52,6 +52,7 @@ from cosep import (
 )
 from cosep.matrix.checks import as_matrix
 from cosep.matrix.gram import GramMatrix
+from cosep.messages import shown
 from cosep.nmf.ahals import ahals
 from cosep.nmf.biorthogonal import biorthogonal
 from cosep.nmf.minvol import minvol
@@ -401,7 +402,7 @@ def test_a_count_must_be_a_positive_whole_number(value):
         ("max_iter", lambda: rank2(X, max_iter=value)),
         *((name, lambda name=name: make_coseparable(**{name: value})) for name in ("m", "n", "r1", "r2")),
     ):
-        with refused(parameter, "whole number of at least 1", re.escape(repr(value))):
+        with refused(parameter, "whole number of at least 1", re.escape(shown(value))):
             call()
 
 
@@ -409,9 +410,9 @@ def test_a_count_must_be_a_positive_whole_number(value):
 @pytest.mark.parametrize("selector", [gspa, gsfgm])
 def test_a_count_of_one_side_must_be_a_whole_number_and_may_be_zero(selector, value):
     for name in ("n_rows", "n_cols"):
-        with refused(name, "whole number of at least 0", re.escape(repr(value))):
+        with refused(name, "whole number of at least 0", re.escape(shown(value))):
             selector(X, **{"n_rows": 2, "n_cols": 2, name: value})
-    with refused("r", "whole number of at least 1", re.escape(repr(value))):
+    with refused("r", "whole number of at least 1", re.escape(shown(value))):
         selector(X, value)
     assert selector(X, n_rows=0, n_cols=2).row_indices is None
 
@@ -525,7 +526,7 @@ def test_an_unknown_choice_is_refused_and_the_choices_are_listed(value):
         ("method", "'leverage'", partial(cur, X, 3, 3, method=value)),
         ("protocol", "'scale-first'", partial(make_coseparable, protocol=value)),
     ):
-        with refused(parameter, re.escape(repr(value)), choice):
+        with refused(parameter, re.escape(shown(value)), choice):
             call()
 
 

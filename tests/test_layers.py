@@ -9,6 +9,8 @@ ORDER = [
     "messages",
     "atomic",
     "limits",
+    "columns",
+    "paths",
     "kernels/__init__",
     "kernels/compile",
     "kernels/projections",

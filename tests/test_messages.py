@@ -6,6 +6,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cosep import Selection
 from cosep.messages import LONGEST_VALUE, one_line, shown
 
 
@@ -38,6 +39,8 @@ def test_a_text_is_one_printable_line(text):
             np.array(["a\nb"]),
             scipy.sparse.eye_array(4, format="csr"),
             np.float64(3),
+            [np.ones((3, 3)), {"a": np.ones(30)}],
+            Selection(np.arange(30), None),
             b"\x00",
             object,
         ),
@@ -49,6 +52,7 @@ def test_a_value_is_one_short_line(value):
     assert 0 < len(line) <= LONGEST_VALUE + len("an object of type ")
     assert "".join(line.splitlines()) == line
     assert line.isprintable()
+    assert "array(" not in line
 
 
 def test_small_values_are_shown_as_python_writes_them():

@@ -10,6 +10,7 @@ from cosep.estimators import CoSeparableNMF
 from cosep.estimators.base import by_position
 from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import Indices
+from cosep.messages import shown
 from cosep.select.pool import Pool
 
 
@@ -131,13 +132,16 @@ def _check(adata: Any, key: Any) -> None:
         msg = "adata is backed by a file, but must be in memory; call adata.to_memory() first."
         raise ValueError(msg)
     if not isinstance(key, str) or not key or "/" in key:
-        msg = f"key={key!r} must be a name without '/', under which the results are written."
+        msg = f"key={shown(key)} must be a name without '/', under which the results are written."
         raise ValueError(msg)
 
 
 def _values(adata: Any, layer: Any) -> Any:
     """Return the data to fit, nothing of it negative."""
-    source = "adata.X" if layer is None else f"layer={layer!r}"
+    if layer is not None and not isinstance(layer, str):
+        msg = f"layer={shown(layer)} must be the name of a layer, or None."
+        raise ValueError(msg)
+    source = "adata.X" if layer is None else f"layer={shown(layer)}"
     others = [*adata.layers, *(["raw"] if adata.raw is not None else [])]
     choice = f"pass layer=, one of {', '.join(map(repr, others))}" if others else "keep the counts in a layer"
     if layer is None:

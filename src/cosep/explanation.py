@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from cosep.factorization import CANCELLATION, Callback, Factorization, Table
 from cosep.matrix.checks import as_matrix, check_callback, check_nonzero
 from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.messages import shown
 from cosep.mixing import factor_labels, half_squared_error, nonnegative
 from cosep.select.turns import SAME, several_largest
 
@@ -106,7 +107,7 @@ def explain(factorization: Factorization, X: Any, *, callback: Callback | None =
     True
     """
     if not isinstance(factorization, Factorization) or factorization.selection is None:
-        got = "one without" if isinstance(factorization, Factorization) else repr(factorization)
+        got = "one without" if isinstance(factorization, Factorization) else shown(factorization)
         msg = f"factorization must be a Factorization with a selection, got {got}; make one with cosep.mix."
         raise ValueError(msg)
     M = as_matrix(X)

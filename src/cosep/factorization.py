@@ -17,7 +17,8 @@ from cosep.archive import array_headers, is_unicode, read_arrays, write_arrays
 from cosep.limits import memory_problem
 from cosep.matrix.checks import as_matrix, check_indices, is_sound
 from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.messages import one_line
+from cosep.messages import one_line, shown
+from cosep.paths import check_path
 
 # What a long computation reports: stage, step, most steps, and the relative error (nan where it is not known yet) or,
 # within one solve, the relative duality gap.
@@ -74,12 +75,12 @@ class Selection:
                 object.__setattr__(self, side, check_indices(getattr(self, side), side))
         for name, kind, value in (("gap", Real, self.gap), ("n_iter", Integral, self.n_iter)):
             if value is not None and not isinstance(value, kind):
-                msg = f"{name}={value!r} must be a number or None."
+                msg = f"{name}={shown(value)} must be a number or None."
                 raise ValueError(msg)
             if value is not None:
                 object.__setattr__(self, name, float(value) if kind is Real else int(value))
         if not isinstance(self.history, tuple):
-            msg = f"history={self.history!r} must be a tuple."
+            msg = f"history={shown(self.history)} must be a tuple."
             raise ValueError(msg)
 
     @property
@@ -98,15 +99,17 @@ class Scaling:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
-            msg = f"name={self.name!r} must be the name of a scaling."
+            msg = f"name={shown(self.name)} must be the name of a scaling."
             raise ValueError(msg)
         for side in ("rows", "cols"):
             try:
                 factors = np.asarray(getattr(self, side))
-            except ValueError:
+            except Exception:  # noqa: BLE001 - what was passed may raise anything when it is looked at
                 factors = np.zeros((0, 0))
             if factors.ndim != 1 or factors.dtype.kind != "f" or not (np.isfinite(factors) & (factors > 0)).all():
-                msg = f"{side} of a scaling must be a list of positive, finite factors, got {getattr(self, side)!r}."
+                msg = (
+                    f"{side} of a scaling must be a list of positive, finite factors, got {shown(getattr(self, side))}."
+                )
                 raise ValueError(msg)
             object.__setattr__(self, side, factors)
 
@@ -196,10 +199,10 @@ class Factorization:
             self._check_side(side, size)
         for name, kind in (("selection", Selection), ("scaling", Scaling)):
             if not isinstance(getattr(self, name), kind | None):
-                msg = f"{name}={getattr(self, name)!r} must be a {kind.__name__} or None."
+                msg = f"{name}={shown(getattr(self, name))} must be a {kind.__name__} or None."
                 raise ValueError(msg)
         if not isinstance(self.meta, Mapping):
-            msg = f"meta={self.meta!r} must be a dictionary."
+            msg = f"meta={shown(self.meta)} must be a dictionary."
             raise ValueError(msg)
 
     def _check_side(self, side: str, size: int) -> None:
@@ -235,8 +238,9 @@ class Factorization:
         """Return ``row_factor @ core @ col_factor``, all of it or the given rows (an index array or a slice)."""
         try:
             left = self.row_factor if rows is None else self.row_factor[rows]
-        except (IndexError, TypeError, ValueError) as error:
-            msg = f"rows={rows!r} must be a slice or positions below {len(self.row_factor)} ({error})."
+        except Exception as error:
+            most, reason = len(self.row_factor), one_line(error, 150)
+            msg = f"rows={shown(rows)} must be a slice or positions below {most} ({reason})."
             raise ValueError(msg) from error
         parts = [part for part in (left, self.core, self.col_factor) if part is not None]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -422,17 +426,17 @@ def _checked_part(name: str, part: Any) -> NDArray[Any]:
         raise ValueError(msg)
     try:
         array = np.asarray(part.toarray() if scipy.sparse.issparse(part) else part)
-    except ValueError:
+    except Exception:  # noqa: BLE001 - what was passed may raise anything when it is looked at
         array = np.zeros(0, dtype=object)
     if name.endswith("_names"):
         if array.ndim == 1 and (array.dtype.kind == "U" or all(isinstance(entry, str) for entry in array.tolist())):
             return array
-        msg = f"{name} must be a list of text, got {part!r}; convert the names with str first."
+        msg = f"{name} must be a list of text, got {shown(part)}; convert the names with str first."
         raise ValueError(msg)
     if name.endswith("_labels"):
         if array.ndim == 1 and array.dtype.kind in "iu":
             return array
-        msg = f"{name} must be a list of whole numbers, got {part!r}."
+        msg = f"{name} must be a list of whole numbers, got {shown(part)}."
         raise ValueError(msg)
     masked = isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part)
     if array.ndim != 2 or array.dtype.kind not in "fiub" or masked or not np.isfinite(array).all():
@@ -447,11 +451,7 @@ def _product(parts: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _checked_path(path: Any) -> Path:
-    try:
-        return Path(path)
-    except TypeError as error:
-        msg = f"path={path!r} must be the name of a file."
-        raise ValueError(msg) from error
+    return check_path(path, "path", "the name of a file")
 
 
 def _mantissa(part: NDArray[Any]) -> tuple[Array, int]:
@@ -505,7 +505,8 @@ def _flatten(factorization: Factorization) -> dict[str, NDArray[Any]]:
         json.dumps(header, ensure_ascii=False).encode()  # raises where text is not valid Unicode
         kept = json.loads(text)["meta"] == header["meta"]
     except (TypeError, ValueError, RecursionError) as error:
-        msg = f"meta and history must hold only what JSON can hold ({error}); convert the rest to text or numbers."
+        reason = one_line(error, 150)
+        msg = f"meta and history must hold only what JSON can hold ({reason}); convert the rest to text or numbers."
         raise ValueError(msg) from error
     if not kept:
         msg = "meta must hold only what JSON returns unchanged: text as keys, lists instead of tuples."

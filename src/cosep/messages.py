@@ -36,15 +36,23 @@ def shown(value: Any, length: int = LONGEST_VALUE) -> str:
     >>> shown("spa"), shown(-1), shown(np.ones((3, 4))), shown(list(range(1000)))
     ("'spa'", '-1', 'ndarray of shape (3, 4)', '[0, 1, 2, 3, 4, 5, ...]')
     """
-    kind = type(value).__name__
     try:
-        shape = getattr(value, "shape", None)
-        if isinstance(shape, tuple) and shape:
-            return one_line(f"{kind} of shape {shape}", length)
-        return one_line(_SHORT.repr(value), length)
+        return one_line(_Short(length).repr(value), length)
     except Exception:  # noqa: BLE001 - what was passed may raise anything when it is looked at
-        return f"an object of type {one_line(kind, length)}"
+        return f"an object of type {one_line(type(value).__name__, length)}"
 
 
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = LONGEST_VALUE
+class _Short(reprlib.Repr):
+    """Like `repr`, cut short; arrays, tables and records of these by their kind alone, wherever they stand."""
+
+    def __init__(self, length: int) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = self.maxlong = length
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        """Return the text of what is neither a number, a text nor a container."""
+        shape = getattr(x, "shape", None)
+        if isinstance(shape, tuple) and shape:
+            return f"{type(x).__name__} of shape {shape}"
+        text = super().repr_instance(x, level)
+        return f"an object of type {type(x).__name__}" if "\n" in text or "array(" in text[1:] else text

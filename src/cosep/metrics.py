@@ -8,6 +8,7 @@ from scipy.optimize import linear_sum_assignment
 
 from cosep.factorization import Factorization, Selection
 from cosep.matrix.local import Indices
+from cosep.messages import shown
 
 
 def index_accuracy(selection: Selection, truth: Selection) -> float:
@@ -97,13 +98,13 @@ def _codes(labels: Any, name: str, missing: int | None = None) -> Indices:
     """Return labels as 0, 1, ..., and -1 where missing."""
     try:
         array: NDArray[Any] = np.asarray(labels)
-    except ValueError:
+    except Exception:  # noqa: BLE001 - what was passed may raise anything when it is looked at
         array = np.zeros(0)
     if isinstance(labels, np.ma.MaskedArray) and np.ma.is_masked(labels):
         msg = f"{name} has masked entries; give those items a label of their own or leave them out of both lists."
         raise ValueError(msg)
     if array.ndim != 1 or array.size == 0:
-        msg = f"{name} must be a one-dimensional, non-empty list of labels, got shape {array.shape}."
+        msg = f"{name} must be a one-dimensional, non-empty list of labels, got {shown(labels)}."
         raise ValueError(msg)
     if bool((array != array).any()):  # noqa: PLR0124 - true of NaN and NaT alone, whatever the type
         msg = f"{name} contains NaN; give those items a label of their own or leave them out of both lists."

@@ -17,6 +17,7 @@ from cosep.factorization import Callback, Factorization, Selection
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent
 from cosep.matrix.checks import as_matrix, check_callback, check_indices, check_number, check_positive
 from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.messages import shown
 
 # Inside an alternation: a KKT residual below the first, or this many sweeps.
 INNER_TOL = 1e-3
@@ -242,7 +243,7 @@ def _solved(G: Array, norms: Array, B: Array, V: Array, *, exact: bool) -> Array
 def check_selection(selection: Any, shape: tuple[int, int]) -> tuple[Indices | None, Indices | None]:
     """Return the selected rows and columns, None for a side that is not selected."""
     if not isinstance(selection, Selection) or (selection.row_indices is None and selection.col_indices is None):
-        msg = f"selection={selection!r} must be a Selection with row_indices, col_indices or both."
+        msg = f"selection={shown(selection)} must be a Selection with row_indices, col_indices or both."
         raise ValueError(msg)
     rows, cols = selection.row_indices, selection.col_indices
     return (

@@ -6,10 +6,12 @@ The figures need plotly, which comes with ``cosep[cli]``. Names stay text: what 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from cosep.columns import check_column, check_names, check_table
 from cosep.drawing import COLORS, TICK_LETTERS, Figure, finished, graph_objects, heat_map, hovering, label
 from cosep.factorization import Factorization
-from cosep.matrix.checks import as_matrix, check_nonzero, check_record
+from cosep.matrix.checks import as_matrix, check_nonzero, check_number, check_positive, check_record
 from cosep.matrix.local import Indices
 from cosep.overview import Side, overview
 from cosep.topics import topics_of
@@ -32,6 +34,8 @@ NAMED_SHARE = 0.022
 SATURATED = 0.995
 # Lines between clusters are drawn if these are not more.
 MOST_MARKED = 75
+# The columns of a table of tried ranks, and the least that the whole numbers among them can be.
+RANK_COLUMNS = {"n_rows": 1, "n_cols": 1, "error": None, "error_se": None, "stability": None}
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 
@@ -158,10 +162,9 @@ def errors(explanation: Any, *, row_names: Names = None, col_names: Names = None
     go = graph_objects()
     figure = go.Figure()
     notes = []
-    for kind, names, values in (
-        ("row", row_names, np.asarray(explanation.row_errors, dtype=np.float64)),
-        ("column", col_names, np.asarray(explanation.col_errors, dtype=np.float64)),
-    ):
+    for kind, side, given in (("row", "row", row_names), ("column", "col", col_names)):
+        values = check_column(getattr(explanation, f"{side}_errors"), f"explanation.{side}_errors")
+        names = check_names(given, f"{side}_names", len(values))
         order = np.argsort(values, kind="stable")[: int(np.isfinite(values).sum())]
         kept = np.unique(np.linspace(0, len(order) - 1, min(len(order), MOST_POINTS)).round().astype(int))
         if len(kept) < len(order):
@@ -202,7 +205,11 @@ def stability(result: Any, *, row_names: Names = None, col_names: Names = None) 
     check_record(result, "result", ("rows", "cols", "n_draws", "share"))
     go = graph_objects()
     figure = go.Figure()
-    sides = [("row", row_names, result.rows), ("column", col_names, result.cols)]
+    sides = [
+        _stability_side("row", "rows", result.rows, "row_names", row_names),
+        _stability_side("column", "cols", result.cols, "col_names", col_names),
+    ]
+    n_draws, share = check_positive(result.n_draws, "result.n_draws"), check_number(result.share, "result.share", 0, 1)
     most = max(len(table["index"]) for _, _, table in sides)
     listed = f" The first {MOST_LISTED} of each side are drawn." if most > MOST_LISTED else ""
     labels: list[tuple[int, str]] = []
@@ -215,7 +222,7 @@ def stability(result: Any, *, row_names: Names = None, col_names: Names = None) 
             ("similarity", f"likeness of the closest {kind} selected", "circle-open"),
         ):
             figure.add_scatter(
-                x=100.0 * np.asarray(table[column], dtype=np.float64)[:MOST_LISTED],
+                x=100.0 * table[column][:MOST_LISTED],
                 y=places,
                 customdata=[hovering(name, HOVER_LETTERS) for name in named],
                 name=words,
@@ -236,8 +243,16 @@ def stability(result: Any, *, row_names: Names = None, col_names: Names = None) 
         x="percent",
         y="",
         height=170 + 21 * place,
-        note=f"{count(int(result.n_draws), 'draw')}, each of {result.share:.0%} of the rows and columns.{listed}",
+        note=f"{count(n_draws, 'draw')}, each of {share:.0%} of the rows and columns.{listed}",
     )
+
+
+def _stability_side(
+    kind: str, side: str, table: Any, name: str, names: Names
+) -> tuple[str, NDArray[Any] | None, dict[str, NDArray[Any]]]:
+    """Return the kind, the names and the checked table of one side of a `Stability`."""
+    checked = check_table(table, f"result.{side}", {"index": 0, "frequency": None, "similarity": None})
+    return kind, check_names(names, name, int(checked["index"].max(initial=-1)) + 1), checked
 
 
 def rank_curve(choice: Any) -> Figure:
@@ -256,9 +271,10 @@ def rank_curve(choice: Any) -> Figure:
     graph_objects()
     from plotly.subplots import make_subplots  # noqa: PLC0415 - an extra, there by now
 
-    table = {name: np.asarray(column) for name, column in choice.table.items()}
-    n_rows, n_cols = table["n_rows"].astype(int), table["n_cols"].astype(int)
-    best = (n_rows == int(choice.n_rows)) & (n_cols == int(choice.n_cols))
+    table = check_table(choice.table, "choice.table", RANK_COLUMNS)
+    n_rows, n_cols = table["n_rows"], table["n_cols"]
+    best_rows, best_cols = (check_positive(getattr(choice, one), f"choice.{one}") for one in ("n_rows", "n_cols"))
+    best = (n_rows == best_rows) & (n_cols == best_cols)
     curves = _curves(n_rows, n_cols)
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.62, 0.38], vertical_spacing=0.08)
     for number, (words, entries) in enumerate(curves):
@@ -304,8 +320,7 @@ def rank_curve(choice: Any) -> Figure:
         x="rows selected",
         y=None,
         height=520,
-        note=f"The star is the recommendation, {choice.n_rows} rows and {choice.n_cols} columns; bars are standard "
-        "errors.",
+        note=f"The star is the recommendation, {best_rows} rows and {best_cols} columns; bars are standard errors.",
     )
 
 

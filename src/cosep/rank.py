@@ -35,6 +35,7 @@ from cosep.matrix.checks import (
     check_random,
 )
 from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.messages import shown
 from cosep.mixing import coefficients, half_squared_error
 from cosep.select import BOTH_SELECTORS
 from cosep.select.method import Method, method_named, options_for, refuse_no_selection
@@ -135,8 +136,8 @@ def choose_rank(
     random_state : int, RandomState instance or None
         Decides about the parts, and about the choices of a method that draws random numbers itself.
     n_jobs : int, optional
-        How many selections at a time, each in a process of its own; -1 is one for each processor. The result is the
-        same; the processes take seconds to start.
+        How many selections at a time, each in a process of its own, at most one for each processor; -1 is all of
+        them. The result is the same; the processes take seconds to start.
     callback : callable, optional
         Called as ``callback("rank", step, most_steps, smallest error so far)`` before the first selection, with step 0,
         and after each.
@@ -178,7 +179,7 @@ def choose_rank(
         msg = f"X of shape {M.shape} must have two rows and two columns at least, to predict some from the others."
         raise ValueError(msg)
     select = method_named(method, BOTH_SELECTORS, "X", "n_rows", "n_cols")
-    check_jobs(n_jobs)
+    n_jobs = check_jobs(n_jobs)
     check_callback(callback)
     seed = int(check_random(random_state).randint(2**31))
     sample, note = _sample(M, seed)
@@ -199,13 +200,15 @@ def check_ranks(ranks: Any, most_rows: int, most_cols: int) -> list[Rank]:
     except TypeError:
         given = []
     if not given or isinstance(ranks, (str, bytes, dict)):
-        msg = f"ranks={ranks!r} must be whole numbers or pairs of these, such as range(2, 12) or [(5, 5), (10, 20)]."
+        msg = (
+            f"ranks={shown(ranks)} must be whole numbers or pairs of these, such as range(2, 12) or [(5, 5), (10, 20)]."
+        )
         raise ValueError(msg)
     pairs = set()
     for one in given:
         pair = one if isinstance(one, (tuple, list, np.ndarray)) else (one, one)
         if len(pair) != 2:
-            msg = f"ranks has {one!r}, which must be a whole number or a pair of n_rows and n_cols."
+            msg = f"ranks has {shown(one)}, which must be a whole number or a pair of n_rows and n_cols."
             raise ValueError(msg)
         n_rows = check_count(pair[0], "n_rows in ranks", most_rows, "the number of rows outside a fold")
         pairs.add((n_rows, check_count(pair[1], "n_cols in ranks", most_cols, "the number of columns outside a fold")))
@@ -370,7 +373,7 @@ def explained(
         chosen = select(part.values, *rank, **options_for(select, random_state=seed))
         refuse_no_selection(chosen, select, ("row_indices", "col_indices"))
         part, indices = (part.T, chosen.col_indices) if transposed else (part, chosen.row_indices)
-        rows = check_indices(indices, f"the indices of method={select!r}", part.shape[0], "their number")
+        rows = check_indices(indices, f"the indices of method={shown(select)}", part.shape[0], "their number")
         return rows, coefficients(part, part.take(rows=rows))
 
 

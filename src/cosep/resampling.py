@@ -19,6 +19,7 @@ from cosep.matrix.checks import (
     check_random,
 )
 from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.messages import shown
 from cosep.mixing import check_selection
 from cosep.select import BOTH_SELECTORS
 from cosep.select.method import Method, method_named, options_for, refuse_no_selection
@@ -97,8 +98,8 @@ def stability(
     random_state : int, RandomState instance or None
         Decides about the draws, and about the choices of a method that draws random numbers itself.
     n_jobs : int, optional
-        How many draws at a time, each in a process of its own; -1 is one for each processor. The result is the
-        same; the processes take seconds to start.
+        How many draws at a time, each in a process of its own, at most one for each processor; -1 is all of
+        them. The result is the same; the processes take seconds to start.
     callback : callable, optional
         Called as ``callback("stability", draw, n_draws, nan)`` after each draw.
 
@@ -128,12 +129,14 @@ def stability(
     check_nonzero(M)
     rows, cols = check_selection(selection, M.shape)
     if rows is None or cols is None:
-        msg = f"selection={selection!r} must have row_indices and col_indices; use cosep.both_sides to select both."
+        msg = (
+            f"selection={shown(selection)} must have row_indices and col_indices; use cosep.both_sides to select both."
+        )
         raise ValueError(msg)
     select = method_named(method, BOTH_SELECTORS, "X", "n_rows", "n_cols")
     n_draws = check_positive(n_draws, "n_draws")
     share = check_number(share, "share", np.finfo(np.float64).tiny, 1.0)
-    check_jobs(n_jobs)
+    n_jobs = check_jobs(n_jobs)
     check_callback(callback)
     data, random = LocalMatrix(M.values), check_random(random_state)
     draws = [_draw(data.shape, (len(rows), len(cols)), share, random) for _ in range(n_draws)]

@@ -12,6 +12,7 @@ import numpy as np
 
 from cosep.factorization import Factorization
 from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.messages import shown
 from cosep.mixing import factor_labels
 
 # A column belongs to a topic that is not its own, too, from this share of the strongest tie of the topic on.
@@ -79,7 +80,7 @@ def topics_of(factorization: Any) -> Topics:
         If this is no factorization by the core of selected rows and columns.
     """
     if not isinstance(factorization, Factorization):
-        msg = f"factorization={factorization!r} must be a Factorization, such as CoSeparableNMF.factorization_."
+        msg = f"factorization={shown(factorization)} must be a Factorization, such as CoSeparableNMF.factorization_."
         raise ValueError(msg)
     chosen, core = factorization.selection, factorization.core
     U, V = factorization.row_weights, factorization.col_weights

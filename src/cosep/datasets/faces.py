@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from cosep.datasets.home import Folder, MissingDataError, verified
 from cosep.matrix.local import Indices
+from cosep.messages import shown
 
 Block = NDArray[np.float64]
 
@@ -107,7 +108,7 @@ def _checked(shape: Any) -> tuple[int, int]:
     sides = tuple(shape) if isinstance(shape, (tuple, list)) else STORED if shape is None else ()
     whole = all(isinstance(side, numbers.Integral) and not isinstance(side, bool) for side in sides)
     if len(sides) != 2 or not whole or not all(1 <= side <= most for side, most in zip(sides, STORED, strict=True)):
-        msg = f"shape={shape!r} must be two whole numbers, height and width, up to {STORED}, or None for these."
+        msg = f"shape={shown(shape)} must be two whole numbers, height and width, up to {STORED}, or None for these."
         raise ValueError(msg)
     return int(sides[0]), int(sides[1])
 

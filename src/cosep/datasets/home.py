@@ -5,6 +5,9 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
+from cosep.messages import shown
+from cosep.paths import check_path
+
 VARIABLE = "COSEP_DATA"
 Folder = str | os.PathLike[str]
 
@@ -15,17 +18,21 @@ class MissingDataError(ValueError):
 
 def data_home(path: Folder | None = None) -> Path:
     """Return the folder of published data: ``path`` or, without one, what the variable COSEP_DATA names."""
-    if path is not None and not isinstance(path, (str, os.PathLike)):
-        msg = f"home={path!r} must be the path of a folder, or None for the one that {VARIABLE} names."
-        raise ValueError(msg)
-    named = os.environ.get(VARIABLE, "") if path is None else os.fspath(path)
+    if path is None:
+        named = os.environ.get(VARIABLE, "")
+    else:
+        expected = f"the path of a folder, or None for the one that {VARIABLE} names"
+        named = "" if isinstance(path, str) and not path else str(check_path(path, "home", expected))
     if not named:
         msg = f"No folder of published data is named: pass home, or set the environment variable {VARIABLE}."
         raise MissingDataError(msg)
     folder = Path(os.path.expanduser(named))  # noqa: PTH111 - pathlib's raises where there is no such user
     if not folder.is_dir():
         source = VARIABLE if path is None else "home"
-        msg = f"{source}={named!r} is no folder: pass another home, or set {VARIABLE} to the folder of published data."
+        msg = (
+            f"{source}={shown(named, 200)} is no folder: pass another home, or set {VARIABLE} to the folder of "
+            "published data."
+        )
         raise MissingDataError(msg)
     return folder
 

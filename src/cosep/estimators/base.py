@@ -10,11 +10,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from cosep.columns import flat
 from cosep.factorization import Factorization, Selection, squared_row_errors
 from cosep.matrix.blocks import Column, RowBlocks
-from cosep.matrix.checks import as_matrix, check_positive, is_from_dask
+from cosep.matrix.checks import NotNumbersError, as_matrix, check_positive, is_from_dask
 from cosep.matrix.cutting import own_blocks, row_blocks
 from cosep.matrix.local import Array, LocalMatrix
+from cosep.messages import one_line, shown
 from cosep.mixing import coefficients
 from cosep.select.pool import Pool
 
@@ -64,13 +66,14 @@ class Model(BaseEstimator, metaclass=ABCMeta):
         """Keep, or compare, the number and names of the features of a matrix in blocks."""
         names = blocks.col_names
         if names is None or not all(isinstance(name, str) for name in names):
-            validate_data(self, blocks, reset=reset, skip_check_array=True)
+            self._check_features(blocks, reset=reset)
             return blocks
         if reset:
             self.n_features_in_, self.feature_names_in_ = len(names), names
         elif not np.array_equal(names, getattr(self, "feature_names_in_", names)) or len(names) != self.n_features_in_:
             msg = (
-                f"X has columns {names[:3]}, ..., but {type(self).__name__} was fitted to others; pass those, in order."
+                f"X has columns {shown(list(names[:3]))}, ..., but {type(self).__name__} was fitted to others; pass "
+                "those, in order."
             )
             raise ValueError(msg)
         return blocks
@@ -78,8 +81,16 @@ class Model(BaseEstimator, metaclass=ABCMeta):
     def _matrix(self, X: Any, *, reset: bool) -> LocalMatrix:
         """Check X and keep, or compare, the number and names of its features."""
         M = as_matrix(X, signed=self._signed)
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        self._check_features(X, reset=reset)
         return M
+
+    def _check_features(self, X: Any, *, reset: bool) -> None:
+        """Keep, or compare, the number and names of features; on one line, unlike scikit-learn's own messages."""
+        try:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        except (ValueError, TypeError) as error:
+            kind = ValueError if isinstance(error, ValueError) else NotNumbersError
+            raise kind(one_line(error)) from error
 
     def _store(self, factorization: Factorization, selection: Selection | None = None) -> None:
         """Set the attributes that every estimator has, and those of the selection where there is one."""
@@ -183,7 +194,12 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         """Solve ``min ||M - U components_||_F`` over ``U >= 0``."""
         H, exponent = self._unit_components()
-        return np.ldexp(coefficients(M, H), M.exponent - exponent).astype(M.dtype)
+        with np.errstate(over="ignore"):
+            mixtures = np.ldexp(coefficients(M, H), M.exponent - exponent).astype(M.dtype)
+        if not np.isfinite(mixtures).all():
+            msg = "X is so near the largest float that its mixtures of components are not; divide X by a constant."
+            raise ValueError(msg)
+        return mixtures
 
     def _unit_components(self) -> tuple[Array, int]:
         """Return the components divided by a power of two that brings the largest entry to about one, and the power."""
@@ -229,7 +245,7 @@ def check_preselect_pair(value: Any, n_rows: int, n_cols: int) -> tuple[int | No
     """Return how many rows and columns to preselect, where so many are to be selected."""
     pair = value if isinstance(value, (tuple, list)) else (value, value)
     if len(pair) != 2:
-        msg = f"preselect={value!r} must be None, a whole number, or a pair of these for rows and columns."
+        msg = f"preselect={shown(value)} must be None, a whole number, or a pair of these for rows and columns."
         raise ValueError(msg)
     return check_preselect(pair[0], n_rows, "n_rows"), check_preselect(pair[1], n_cols, "n_cols")
 
@@ -249,23 +265,29 @@ def by_position(pool: Pool | None, names: NDArray[Any] | None, side: str) -> Poo
     """Return the pool with names replaced by positions."""
     if not isinstance(pool, Pool):
         return pool
-    return Pool(_positions(pool.candidates, names, side), _positions(pool.include, names, side))
+    candidates = _positions(pool.candidates, names, f"{side}.candidates")
+    return Pool(candidates, _positions(pool.include, names, f"{side}.include"))
 
 
 def _positions(wanted: Any, names: NDArray[Any] | None, side: str) -> Any:
     if isinstance(wanted, str):
-        msg = f"{side}={wanted!r} must be a list of names or positions, not a single text; write [{wanted!r}]."
+        msg = (
+            f"{side}={shown(wanted)} must be a list of names or positions, not a single text; write [{shown(wanted)}]."
+        )
         raise ValueError(msg)
     wanted = list(wanted) if isinstance(wanted, (set, frozenset)) else wanted
-    if wanted is None or np.asarray(wanted).dtype.kind not in "UO":
+    listed = flat(wanted)
+    if listed is None or not any(isinstance(name, str) for name in listed):
         return wanted
     where = {} if names is None else {name: position for position, name in enumerate(names)}
-    unknown = [name for name in wanted if name not in where]
+    unknown = [name for name in listed if not isinstance(name, str) or name not in where]
     if unknown:
-        known = "X has no such names" if names is None else f"X has {list(names[:3])}, ..."
-        msg = f"{side} names {unknown[:3]}, but {known}; give positions, or names of the columns of a data frame."
+        known = "X has no such names" if names is None else f"X has {shown(list(names[:3]))}, ..."
+        msg = (
+            f"{side} names {shown(unknown[:3])}, but {known}; give positions, or names of the columns of a data frame."
+        )
         raise ValueError(msg)
-    return [where[name] for name in wanted]
+    return [where[name] for name in listed]
 
 
 def frobenius_error(M: LocalMatrix, factors: Factorization) -> float:

@@ -35,6 +35,7 @@ from cosep.matrix.checks import (
 )
 from cosep.matrix.cutting import row_blocks
 from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.messages import shown
 from cosep.mixing import Budget, mix
 from cosep.scaling import SCALINGS, scale
 from cosep.select import BOTH_SELECTORS
@@ -208,8 +209,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         """Select rows and columns of X and fit the factors."""
         if self.checkpoint is not None:
             msg = (
-                f"checkpoint={self.checkpoint!r} keeps passes over blocks of rows, but X is in memory; drop it, or fit "
-                "cosep.row_blocks(X)."
+                f"checkpoint={shown(self.checkpoint)} keeps passes over blocks of rows, but X is in memory; drop it, "
+                "or fit cosep.row_blocks(X)."
             )
             raise ValueError(msg)
         check_random(self.random_state)
@@ -233,7 +234,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
 
     def _fit_blocks(self, X: Any) -> None:
         """Select rows and columns of a matrix in blocks, and fit the factors in few passes over them."""
-        if self.scaling == "sinkhorn":
+        if isinstance(self.scaling, str) and self.scaling == "sinkhorn":
             msg = (
                 "scaling='sinkhorn' needs a pass over X for every round, too many for blocks of rows; use 'degree', or "
                 "pass X in memory."

@@ -10,6 +10,7 @@ from cosep.factorization import Callback, Selection
 from cosep.generalized import mix_generalized, row_weights
 from cosep.matrix.checks import check_callback, check_number, check_positive, check_random
 from cosep.matrix.local import LocalMatrix
+from cosep.messages import shown
 from cosep.select import EITHER_SELECTORS
 from cosep.select.gspa import check_split
 from cosep.select.method import Method, method_named, options_for
@@ -120,7 +121,7 @@ class GeneralizedSeparableNMF(Factorizer):
             options["callback"] = self.callback
         selection = select(M.values, self.n_components, n_rows=self.n_rows, n_cols=self.n_cols, **options)
         if not isinstance(selection, Selection):
-            msg = f"method={method!r} must return a Selection, got {selection!r}."
+            msg = f"method={shown(method)} must return a Selection, got {shown(selection)}."
             raise ValueError(msg)
         factors = mix_generalized(M, selection, max_iter=max_iter, tol=tol, callback=self.callback)
         self._store(factors, selection)

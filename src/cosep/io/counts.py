@@ -8,6 +8,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from cosep.messages import one_line, shown
+
 STOP_WORDS = ("english",)
 
 
@@ -58,7 +60,7 @@ class TextOptions:
         )
 
         if self.column is not None and not isinstance(self.column, str):
-            msg = f"column={self.column!r} must be the name of a column, or None."
+            msg = f"column={shown(self.column)} must be the name of a column, or None."
             raise ValueError(msg)
         if self.stop_words is not None:
             check_choice(self.stop_words, "stop_words", STOP_WORDS)
@@ -70,11 +72,7 @@ class TextOptions:
             check_positive(self.top_words, "top_words")
         check_switch(self.lowercase, "lowercase")
         if self.vocabulary is not None:
-            words = [str(word) for word in self.vocabulary]
-            if not words or len(set(words)) < len(words):
-                msg = f"vocabulary must hold distinct words, at least one, got {len(words)} with repeats or none."
-                raise ValueError(msg)
-            object.__setattr__(self, "vocabulary", tuple(words))
+            object.__setattr__(self, "vocabulary", _checked_words(self.vocabulary))
 
     def to_mapping(self) -> dict[str, Any]:
         """Return what JSON can hold, without the vocabulary: that is the column names of the counts."""
@@ -87,9 +85,36 @@ class TextOptions:
         """Return the options that `to_mapping` took apart, with the words to count."""
         known = {field.name for field in fields(cls)} - {"vocabulary"}
         if not isinstance(settings, Mapping) or not set(settings) <= known:
-            msg = f"settings={settings!r} must be a mapping with no keys but {', '.join(sorted(known))}."
+            msg = f"settings={shown(settings)} must be a mapping with no keys but {', '.join(sorted(known))}."
             raise ValueError(msg)
-        return cls(**settings, vocabulary=None if vocabulary is None else tuple(vocabulary))
+        return cls(**settings, vocabulary=None if vocabulary is None else _checked_words(vocabulary))
+
+
+def _checked_words(vocabulary: Any) -> tuple[str, ...]:
+    """Return distinct words, at least one."""
+    words = tuple(_texts_of(vocabulary, "vocabulary"))
+    if not words or len(set(words)) < len(words):
+        msg = f"vocabulary must hold distinct words, at least one, got {len(words)} with repeats or none."
+        raise ValueError(msg)
+    return words
+
+
+def _texts_of(texts: Any, name: str) -> list[str]:
+    """Return the texts of an iterable that is not a text itself."""
+    found: list[str] = []
+    problem = "a single text; write [text]" if isinstance(texts, (str, bytes)) else ""
+    try:
+        for text in () if problem else texts:
+            if not isinstance(text, str):
+                problem = f"{shown(text)} at position {len(found)}"
+                break
+            found.append(str(text))
+    except Exception as error:  # noqa: BLE001 - what was passed may raise anything when it is looked at
+        problem = f"{shown(texts)} ({one_line(error, 100)})"
+    if problem:
+        msg = f"{name} must be an iterable of str, got {problem}."
+        raise ValueError(msg)
+    return found
 
 
 def vectorise(texts: Iterable[str], options: TextOptions | None = None) -> tuple[Any, NDArray[np.str_]]:
@@ -114,8 +139,11 @@ def vectorise(texts: Iterable[str], options: TextOptions | None = None) -> tuple
     """
     from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 - slow to load, needed by texts only
 
-    options = options or TextOptions()
-    texts = list(texts)
+    options = TextOptions() if options is None else options
+    if not isinstance(options, TextOptions):
+        msg = f"options={shown(options)} must be TextOptions, or None."
+        raise ValueError(msg)
+    texts = _texts_of(texts, "texts")
     vocabulary = options.vocabulary
     few = vocabulary is None and not isinstance(options.min_df, float) and options.min_df > len(texts)
     counter = CountVectorizer(
@@ -133,8 +161,8 @@ def vectorise(texts: Iterable[str], options: TextOptions | None = None) -> tuple
             raise
     if counts is None or few:
         msg = (
-            f"no word of the {len(texts)} texts is left with min_df={options.min_df!r} and "
-            f"stop_words={options.stop_words!r}; lower min_df, keep stop words, or pass longer texts."
+            f"no word of the {len(texts)} texts is left with min_df={shown(options.min_df)} and "
+            f"stop_words={shown(options.stop_words)}; lower min_df, keep stop words, or pass longer texts."
         )
         raise ValueError(msg)
     words = np.asarray(counter.get_feature_names_out(), dtype=np.str_)

@@ -4,9 +4,11 @@ import csv
 import os
 from typing import Any
 
+from cosep.columns import flat
 from cosep.io.comma import SEPARATORS
 from cosep.io.record import Names, as_names
 from cosep.io.source import Source, opened
+from cosep.messages import shown
 
 
 def read_names(path: str | os.PathLike[str]) -> Names:
@@ -57,7 +59,11 @@ def read_labels(path: str | os.PathLike[str], row_names: Any) -> Names:
     >>> matrix = read("counts.csv")  # doctest: +SKIP
     >>> labels = read_labels("classes.csv", matrix.row_names)  # doctest: +SKIP
     """
-    names = [str(name) for name in row_names]
+    listed = flat(row_names)
+    if listed is None:
+        msg = f"row_names must be a list of names, got {shown(row_names)}."
+        raise ValueError(msg)
+    names = [str(name) for name in listed]
     with opened(path, None) as source:
         if source.suffix in SEPARATORS:
             with source.expecting("a table of names and labels"), source.open_text() as stream:

@@ -16,6 +16,7 @@ from cosep.io.record import NamedMatrix
 from cosep.io.source import Source, opened
 from cosep.io.tables import read_table, read_text_column
 from cosep.io.text import count_texts, read_folder, read_json_lines, read_lines
+from cosep.messages import shown
 
 
 def read(
@@ -99,20 +100,20 @@ def read(
     """
     asked = {"layout": layout, "index": index, "labels": labels, "variable": variable, "layer": layer}
     if text is not None and not isinstance(text, TextOptions):
-        msg = f"text={text!r} must be TextOptions, or None."
+        msg = f"text={shown(text)} must be TextOptions, or None."
         raise ValueError(msg)
     for name, value in (*asked.items(), ("kind", kind)):
         if value is not None and not isinstance(value, str):
-            msg = f"{name}={value!r} must be text, or None."
+            msg = f"{name}={shown(value)} must be text, or None."
             raise ValueError(msg)
     if layout is not None and layout not in LAYOUTS:
-        msg = f"layout={layout!r} must be one of {', '.join(map(repr, LAYOUTS))}."
+        msg = f"layout={shown(layout)} must be one of {', '.join(map(repr, LAYOUTS))}."
         raise ValueError(msg)
     with opened(path, kind) as source:
         reader = _reader(source, text)
         options = {name: value for name, value in asked.items() if value is not None}
         for name in options.keys() - reader.options:
-            source.fail(f"{name}={options[name]!r} says nothing of this kind of file; leave it out.")
+            source.fail(f"{name}={shown(options[name])} says nothing of this kind of file; leave it out.")
         return reader.read(source, **{name: asked[name] for name in reader.options})
 
 
@@ -157,7 +158,7 @@ def _reader(source: Source, text: TextOptions | None) -> _Reader:
     }
     if source.suffix not in readers:
         known = ", ".join(sorted(readers.keys() - {"/"}))
-        source.fail(f"the suffix {source.suffix!r} says no known format; expected {known}, or say the kind.")
+        source.fail(f"the suffix {shown(source.suffix)} says no known format; expected {known}, or say the kind.")
     if source.packing and not readers[source.suffix].streams:
         source.fail(f"{source.suffix} cannot be read while compressed by {source.packing}; unpack it first.")
     return readers[source.suffix]

@@ -8,7 +8,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from cosep.columns import flat
 from cosep.io.source import Source
+from cosep.messages import shown
 
 Names = NDArray[np.str_]
 
@@ -49,12 +51,20 @@ class NamedMatrix:
     labels: Names | None = None
 
     def __post_init__(self) -> None:
+        is_matrix = isinstance(self.values, np.ndarray) or scipy.sparse.issparse(self.values)
+        if not is_matrix or self.values.ndim != 2:
+            msg = f"values must be an ndarray or a scipy.sparse array with two dimensions, got {shown(self.values)}."
+            raise ValueError(msg)
         m, n = self.values.shape
         for name, size in (("row_names", m), ("col_names", n), ("texts", m), ("labels", m)):
             part = getattr(self, name)
-            if part is not None and len(part) != size:
-                msg = f"{name} must have {size} entries, one for each of a {m} x {n} matrix, got {len(part)}."
+            needed = name in {"row_names", "col_names"}
+            if (part is not None or needed) and ((entries := flat(part)) is None or len(entries) != size):
+                msg = f"{name} must have {size} entries, one for each of a {m} x {n} matrix, got {shown(part)}."
                 raise ValueError(msg)
+        if self.text_options is not None and not isinstance(self.text_options, Mapping):
+            msg = f"text_options={shown(self.text_options)} must be a mapping, or None."
+            raise ValueError(msg)
 
 
 def as_names(source: Source, names: Any) -> Names:

@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, NoReturn, TextIO
 from cosep.io.extras import optional
 from cosep.limits import LARGEST_RATIO, growth_problem, memory_problem, most_bytes
 from cosep.messages import one_line
+from cosep.paths import check_path
 
 STANDARD_INPUT = "-"
 LONGEST_MESSAGE = 2000
@@ -164,11 +165,9 @@ class _Bounded(io.RawIOBase):
 @contextmanager
 def opened(path: Any, kind: str | None) -> Iterator[Source]:
     """Find out what a path stands for; the standard input is copied to a temporary file meanwhile."""
-    if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
-        msg = f"path={path!r} must be the name of a file or folder, or '-' for the standard input."
-        raise ValueError(msg)
-    if os.fspath(path) != STANDARD_INPUT:
-        yield _located(Path(path), str(path), kind)
+    checked = check_path(path, "path", "the name of a file or folder, or '-' for the standard input")
+    if str(checked) != STANDARD_INPUT:
+        yield _located(checked, str(path), kind)
         return
     if kind is None:
         msg = "path='-' is the standard input, which has no suffix: say its kind, such as 'csv', 'txt' or 'mtx.gz'."

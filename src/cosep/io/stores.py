@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cosep.io.files import block_files, file_blocks
 from cosep.io.source import opened
 from cosep.io.zarr import is_zarr, zarr_blocks
+from cosep.messages import shown
 
 if TYPE_CHECKING:
     from cosep.matrix.blocks import RowBlocks
@@ -65,7 +66,7 @@ def read_blocks(path: str | os.PathLike[str], *, layer: str | None = None) -> "R
     (30, 4) [[2. 2. 2. 2.]]
     """
     if layer is not None and not isinstance(layer, str):
-        msg = f"layer={layer!r} must be text, or None."
+        msg = f"layer={shown(layer)} must be text, or None."
         raise ValueError(msg)
     with opened(path, None) as source:
         if source.suffix != "/":

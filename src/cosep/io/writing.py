@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse
 
 from cosep.io.extras import optional
+from cosep.messages import shown
+from cosep.paths import check_path
 
 if TYPE_CHECKING:
     from cosep.matrix.blocks import RowBlocks
@@ -50,15 +52,12 @@ def write_blocks(path: str | os.PathLike[str], blocks: "Iterable[Any] | RowBlock
     ...     print(read_blocks(f"{folder}/counts.zarr").shape)
     (5000, 50)
     """
-    if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
-        msg = f"path={path!r} must be the name of a new folder."
-        raise ValueError(msg)
-    goal = Path(path)
+    goal = check_path(path, "path", "the name of a new folder")
     if goal.exists() or goal.is_symlink():
-        msg = f"path={str(goal)!r} is there already; remove it first, or name another."
+        msg = f"path={shown(str(goal))} is there already; remove it first, or name another."
         raise ValueError(msg)
     if not goal.parent.is_dir():
-        msg = f"path={str(goal)!r} is in no folder that is there; make it first, or name another."
+        msg = f"path={shown(str(goal))} is in no folder that is there; make it first, or name another."
         raise ValueError(msg)
     optional("zarr", "writing a Zarr store", "dask")
     with TemporaryDirectory(prefix=f".{goal.name}-part-", dir=goal.parent) as part:

@@ -3,7 +3,6 @@
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from cosep.archive import array_headers, read_arrays, write_arrays
 from cosep.atomic import unfinished
 from cosep.messages import one_line, shown
+from cosep.paths import check_path
 
 # Under this name a file holds what its result was made from.
 KEY = "made_from"
@@ -31,10 +31,7 @@ class Checkpoint:
     """
 
     def __init__(self, folder: Any) -> None:
-        if not isinstance(folder, (str, PathLike)) or not str(folder):
-            msg = f"checkpoint={shown(folder)} must be the path of a folder, or None."
-            raise ValueError(msg)
-        self.folder = Path(folder)
+        self.folder = check_path(folder, "checkpoint", "the path of a folder, or None")
         self.used: list[Path] = []
         if self.folder.exists() and not self.folder.is_dir():
             msg = f"checkpoint={shown(str(folder))} is a file; name a folder, new or not."

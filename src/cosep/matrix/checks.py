@@ -1,6 +1,8 @@
 """Raw input of the outside world enters; checked matrices, numbers and index arrays leave, or a ValueError."""
 
 import numbers
+import os
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,7 @@ import scipy.sparse
 from sklearn.utils import check_array, check_random_state
 
 from cosep.matrix.local import Indices, LocalMatrix
+from cosep.messages import one_line, shown
 
 # Squares and fourth powers of entries within 2**+-200 stay within float64.
 SAFE_EXPONENT = 200
@@ -33,6 +36,36 @@ def as_matrix(X: Any, name: str = "X", *, signed: bool = False) -> LocalMatrix:
     """
     if isinstance(X, LocalMatrix):
         return X
+    try:
+        values = _float_values(X, name)
+    except ValueError:
+        raise
+    except MemoryError as error:
+        msg = f"{name} does not fit into memory as a matrix of floats ({shown(X)}); pass a part of it."
+        raise ValueError(msg) from error
+    except Exception as error:
+        # What was passed may raise anything when it is looked at.
+        msg = f"{name} must be a matrix of numbers, with two dimensions, got {shown(X)} ({one_line(error, 150)})."
+        raise NotNumbersError(msg) from error
+    entries = values.data if scipy.sparse.issparse(values) else values
+    largest = _check_entries(entries, values.shape, name, signed=signed)
+    sizes = np.abs(entries) if signed else entries
+    if largest > 0 and sizes.min(where=sizes > 0, initial=np.inf) < SAFE_SHARE * largest:
+        _check_range(abs(values) if signed else values, largest, name)
+    exponent = int(np.frexp(largest)[1]) if largest > 0 else 0
+    if abs(exponent) > SAFE_EXPONENT:
+        entries = np.ldexp(entries, -exponent)
+    else:
+        exponent = 0
+    if scipy.sparse.issparse(values):
+        values = type(values)((entries, values.indices, values.indptr), shape=values.shape)
+    else:
+        values = entries
+    return LocalMatrix(values, exponent)
+
+
+def _float_values(X: Any, name: str) -> Any:
+    """Return the float array, or the canonical sparse array, that ``X`` stands for."""
     if is_from_dask(X):
         msg = (
             f"{name} is a Dask collection, which only CoSeparableNMF takes as it is, to fit, transform, complete and "
@@ -51,24 +84,9 @@ def as_matrix(X: Any, name: str = "X", *, signed: bool = False) -> LocalMatrix:
             f"fill them first, for example with {name}.filled(0)."
         )
         raise ValueError(msg)
-    if hasattr(X, "dtypes") and hasattr(X, "sparse"):
+    if has(X, "dtypes") and has(X, "sparse") and len(X.columns):
         X = X.sparse.to_coo()  # a pandas frame of sparse columns
-    values = _sparse_values(X, name) if scipy.sparse.issparse(X) else _dense_values(X, name)
-    entries = values.data if scipy.sparse.issparse(values) else values
-    largest = _check_entries(entries, values.shape, name, signed=signed)
-    sizes = np.abs(entries) if signed else entries
-    if largest > 0 and sizes.min(where=sizes > 0, initial=np.inf) < SAFE_SHARE * largest:
-        _check_range(abs(values) if signed else values, largest, name)
-    exponent = int(np.frexp(largest)[1]) if largest > 0 else 0
-    if abs(exponent) > SAFE_EXPONENT:
-        entries = np.ldexp(entries, -exponent)
-    else:
-        exponent = 0
-    if scipy.sparse.issparse(values):
-        values = type(values)((entries, values.indices, values.indptr), shape=values.shape)
-    else:
-        values = entries
-    return LocalMatrix(values, exponent)
+    return _sparse_values(X, name) if scipy.sparse.issparse(X) else _dense_values(X, name)
 
 
 def is_from_dask(X: Any) -> bool:
@@ -80,7 +98,7 @@ def _is_in_parts(X: Any) -> bool:
     """Tell whether something has matrices in it, as an AnnData or a list of blocks of rows has."""
     if isinstance(X, (list, tuple)) and len(X):
         return is_from_dask(X[0]) or getattr(X[0], "ndim", 0) == 2
-    return hasattr(X, "obs_names") and hasattr(X, "var_names")
+    return has(X, "obs_names") and has(X, "var_names")
 
 
 def _dense_values(X: Any, name: str) -> Any:
@@ -102,7 +120,9 @@ def _dense_values(X: Any, name: str) -> Any:
             )
     except (ValueError, TypeError, OverflowError) as error:
         kind = ValueError if isinstance(error, ValueError) else NotNumbersError
-        msg = f"{name} must be a matrix of numbers, with two dimensions: {error}"
+        # The lines after the first print the array.
+        reason = one_line(str(error).partition("\n")[0].rstrip(":"), 200)
+        msg = f"{name} must be a matrix of numbers, with two dimensions, got {shown(X)}: {reason}."
         raise kind(msg) from error
     _check_shape(values.shape, name)
     return values if values.flags.c_contiguous or values.flags.f_contiguous else np.ascontiguousarray(values)
@@ -255,10 +275,10 @@ def check_nonzero(M: LocalMatrix) -> None:
 def check_count(value: Any, name: str, limit: int, limit_name: str, *, least: int = 1) -> int:
     """Return ``value`` as an int if it is a whole number from ``least`` to ``limit``."""
     if not isinstance(value, numbers.Integral) or isinstance(value, (bool, np.bool_)) or int(value) < least:
-        msg = f"{name}={value!r} must be a whole number of at least {least}."
+        msg = f"{name}={shown(value)} must be a whole number of at least {least}."
         raise ValueError(msg)
     if int(value) > limit:
-        msg = f"{name}={value} must be at most {limit_name}={limit}; ask for fewer, or pass more data."
+        msg = f"{name}={shown(value)} must be at most {limit_name}={limit}; ask for fewer, or pass more data."
         raise ValueError(msg)
     return int(value)
 
@@ -283,8 +303,7 @@ def check_number(value: Any, name: str, low: float, high: float = np.inf) -> flo
         number = np.inf
     if not (low <= number <= high and np.isfinite(number)):
         expected = f"a number from {low:g} to {high:g}" if high < np.inf else f"a finite number of at least {low:g}"
-        shown = repr(value) if len(repr(value)) < 50 else f"{repr(value)[:20]}..."
-        msg = f"{name}={shown} must be {expected}."
+        msg = f"{name}={shown(value)} must be {expected}."
         raise ValueError(msg)
     return number
 
@@ -292,7 +311,7 @@ def check_number(value: Any, name: str, low: float, high: float = np.inf) -> flo
 def check_switch(value: Any, name: str) -> bool:
     """Return ``value`` if it is True or False."""
     if not isinstance(value, (bool, np.bool_)):
-        msg = f"{name}={value!r} must be True or False."
+        msg = f"{name}={shown(value)} must be True or False."
         raise ValueError(msg)
     return bool(value)
 
@@ -300,40 +319,60 @@ def check_switch(value: Any, name: str) -> bool:
 def check_choice(value: Any, name: str, choices: Any) -> str:
     """Return ``value`` if it is one of the named choices."""
     if not isinstance(value, str) or value not in choices:
-        msg = f"{name}={value!r} must be one of {', '.join(repr(choice) for choice in choices)}."
+        msg = f"{name}={shown(value)} must be one of {', '.join(repr(choice) for choice in choices)}."
         raise ValueError(msg)
     return value
 
 
 def check_record(value: Any, name: str, fields: tuple[str, ...]) -> None:
     """Refuse a record that lacks a field."""
-    missing = [field for field in fields if not hasattr(value, field)]
+    missing = [field for field in fields if not has(value, field)]
     if missing:
         msg = f"{name} must have {', '.join(fields)}, but {type(value).__name__} lacks {', '.join(missing)}."
         raise ValueError(msg)
 
 
+def takes(function: Any, *arguments: Any) -> bool:
+    """Tell whether a function can be called with these arguments; of a builtin that does not tell, that it can."""
+    try:
+        return callable(function) and signature(function).bind(*arguments) is not None
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+
+
+def has(value: Any, field: str) -> bool:
+    """Like `hasattr`, also of an object that raises when it is looked at."""
+    try:
+        return hasattr(value, field)
+    except Exception:  # noqa: BLE001 - what was passed may raise anything when it is looked at
+        return False
+
+
 def check_callback(value: Any, name: str = "callback") -> None:
-    """Refuse a callback that cannot be called."""
-    if value is not None and not callable(value):
-        msg = f"{name}={value!r} must be a function of stage, step, most steps and error, or None."
+    """Refuse a callback that cannot be called with what a computation reports."""
+    if value is not None and not takes(value, "stage", 0, 0, 0.0):
+        msg = f"{name}={shown(value)} must be a function of stage, step, most steps and error, or None."
         raise ValueError(msg)
 
 
-def check_jobs(value: Any, name: str = "n_jobs") -> None:
-    """Refuse what is no number of processes."""
+def check_jobs(value: Any, name: str = "n_jobs") -> int | None:
+    """Return how many processes to use, no more than there are processors; None for one."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
     if value is not None and (not whole or value == 0):
-        msg = f"{name}={value!r} must be None, a positive number of jobs, or -1 for one on each processor."
+        msg = f"{name}={shown(value)} must be None, a positive number of jobs, or -1 for one on each processor."
         raise ValueError(msg)
+    most = os.cpu_count() or 1
+    return None if value is None else min(max(int(value), -most), most)
 
 
 def check_random(value: Any, name: str = "random_state") -> np.random.RandomState:
     """Return the random generator that a seed stands for."""
     try:
         generator: np.random.RandomState = check_random_state(value)
-    except ValueError as error:
-        msg = f"{name}={value!r} must be None, a whole number from 0 to 2**32 - 1 or a RandomState ({error})."
+    except Exception as error:
+        msg = f"{name}={shown(value)} must be None, a whole number from 0 to 2**32 - 1 or a RandomState."
         raise ValueError(msg) from error
     return generator
 
@@ -350,10 +389,10 @@ def check_indices(indices: Any, name: str, limit: int | None = None, limit_name:
     """Return ``indices`` as an array of distinct positions, below ``limit`` if there is one, in the order given."""
     try:
         array = np.asarray(indices)
-    except ValueError:
+    except Exception:  # noqa: BLE001 - what was passed may raise anything when it is looked at
         array = np.zeros(0)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
-        msg = f"{name} must be a one-dimensional, non-empty list of whole numbers, got {indices!r}."
+        msg = f"{name} must be a one-dimensional, non-empty list of whole numbers, got {shown(indices)}."
         raise ValueError(msg)
     if array.min() < 0 or array.max() > np.iinfo(np.intp).max:
         msg = f"{name} must be positions, counted from 0, got {array.min()} to {array.max()}."
@@ -362,6 +401,6 @@ def check_indices(indices: Any, name: str, limit: int | None = None, limit_name:
         msg = f"{name} must lie between 0 and {limit_name} - 1 = {limit - 1}, got {array.min()} to {array.max()}."
         raise ValueError(msg)
     if len(np.unique(array)) < array.size:
-        msg = f"{name} must be distinct, but some appear twice: {indices!r}; remove the repeats."
+        msg = f"{name} must be distinct, but some appear twice: {shown(indices)}; remove the repeats."
         raise ValueError(msg)
     return array.astype(np.intp)

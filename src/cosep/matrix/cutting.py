@@ -10,8 +10,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from cosep.matrix.blocks import MOST_ENTRIES, MOST_ROWS, RowBlocks, RowNames, Slot, facts, layout
-from cosep.matrix.checks import as_matrix, is_from_dask
+from cosep.matrix.checks import as_matrix, has, is_from_dask
 from cosep.matrix.local import Indices
+from cosep.messages import shown
 
 
 def row_blocks(X: Any, *, layer: str | None = None) -> RowBlocks:
@@ -44,10 +45,10 @@ def row_blocks(X: Any, *, layer: str | None = None) -> RowBlocks:
     >>> set(model.row_indices_) == set(truth.row_indices)
     True
     """
-    if not is_from_dask(X) and hasattr(X, "obs_names") and hasattr(X, "var_names"):
+    if not is_from_dask(X) and has(X, "obs_names") and has(X, "var_names"):
         return _of_cells(X, layer)
     if layer is not None:
-        msg = f"layer={layer!r} says nothing of {type(X).__name__}, only of an AnnData; leave it out."
+        msg = f"layer={shown(layer)} says nothing of {type(X).__name__}, only of an AnnData; leave it out."
         raise ValueError(msg)
     if isinstance(X, RowBlocks):
         return X
@@ -85,9 +86,9 @@ def _chunks(X: Any, col_names: NDArray[Any] | None = None, row_names: RowNames |
 
 def _of_cells(cells: Any, layer: str | None) -> RowBlocks:
     """Return the blocks of an AnnData, with the names of cells and genes."""
-    if layer is not None and layer not in cells.layers:
+    if layer is not None and (not isinstance(layer, str) or layer not in cells.layers):
         known = ", ".join(map(repr, cells.layers)) or "it has none"
-        msg = f"layer={layer!r} must be one of the layers of X: {known}."
+        msg = f"layer={shown(layer)} must be one of the layers of X: {known}."
         raise ValueError(msg)
     X = cells.X if layer is None else cells.layers[layer]
     if X is None:

@@ -43,6 +43,7 @@ from cosep.matrix.blocks import (
     unreadable,
 )
 from cosep.matrix.local import LocalMatrix
+from cosep.messages import shown
 
 # The name of the tasks that answer for one block; its number stands last.
 LEAF = "cosep-block"
@@ -191,7 +192,7 @@ def on_cluster(address: str) -> Iterator[None]:
     try:
         client = distributed.Client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:
-        msg = f"scheduler={address!r} cannot be reached ({error}); name a running one, such as 'tcp://127.0.0.1:8786'."
+        msg = f"scheduler={shown(address)} cannot be reached ({error}); name a running one, such as 'tcp://127.0.0.1:8786'."
         raise ValueError(msg) from error
     with client:
         yield

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from cosep.columns import check_table
 from cosep.factorization import Factorization
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.topics import Topics
@@ -17,6 +18,8 @@ SHOWN = {"anchors": 8, "values": 8, "columns": 12, "members": 8, "letters": 560}
 SHOWN_OF_MANY = {"anchors": 5, "values": 5, "columns": 8, "members": 5, "letters": 280}
 MANY_TOPICS = 24
 MOST_TOPICS = 60
+# The columns of a table of reasons, and the least that the whole numbers among them can be.
+REASON_COLUMNS = {"index": 0, "runner_up": -1, "share": None, "loss": None, "runner_up_loss": None}
 
 
 def topic_cards(
@@ -75,8 +78,11 @@ def _largest(values: Array, most: int) -> list[tuple[int, float, float]]:
 
 def _reasons(explanation: Any, factorization: Factorization, topics: Topics) -> list[Record]:
     """Return why each selected row stands for its topic."""
-    table = explanation.rows
+    table = check_table(explanation.rows, "explanation.rows", REASON_COLUMNS)
     check_same(table["index"], topics.rows, "explanation")
+    if table["runner_up"].max() >= factorization.shape[0]:
+        msg = f"explanation.rows['runner_up'] must be rows of the factorization, which has {factorization.shape[0]}."
+        raise ValueError(msg)
     reasons = []
     for k in range(len(topics.rows)):
         other, loss, instead = int(table["runner_up"][k]), float(table["loss"][k]), float(table["runner_up_loss"][k])

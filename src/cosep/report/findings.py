@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 
 import cosep
+from cosep.columns import check_column, check_table, flat
 from cosep.factorization import Factorization
-from cosep.matrix.checks import as_matrix, check_nonzero, check_record
+from cosep.matrix.checks import as_matrix, check_nonzero, check_number, check_positive, check_record
 from cosep.matrix.local import Indices, LocalMatrix
+from cosep.messages import shown
+from cosep.plots import RANK_COLUMNS
 from cosep.report.cards import Record, check_same, topic_cards
 from cosep.topics import Topics, topics_of
 from cosep.wording import Names, count, excerpt, name_of, percent, quantity, readable, squeezed
@@ -46,9 +49,9 @@ def gather(
     ):
         if record is not None:
             check_record(record, name, fields)
-    _check_texts(texts, M.shape[0])
+    texts = _checked_texts(texts, M.shape[0])
     if command is not None and not isinstance(command, str):
-        msg = f"command={command!r} must be the text of the command that made the report, or None."
+        msg = f"command={shown(command)} must be the text of the command that made the report, or None."
         raise ValueError(msg)
     explained = {
         "rows": fidelity.rows,
@@ -146,10 +149,7 @@ def _errors(explanation: Any, factorization: Factorization) -> Record:
 
 
 def _side_errors(values: Any, size: int, names: Names, kind: str) -> Record:
-    errors = np.asarray(values, dtype=np.float64)
-    if errors.shape != (size,):
-        msg = f"explanation has errors of {errors.shape} {kind}s, but the factorization is that of {size}; explain it."
-        raise ValueError(msg)
+    errors = check_column(values, f"explanation.{'row' if kind == 'row' else 'col'}_errors", size)
     known = np.flatnonzero(np.isfinite(errors))
     worst = known[np.argsort(-errors[known], kind="stable")[:WORST]]
     return {
@@ -198,14 +198,17 @@ def _certificate(factorization: Factorization, explained: Record) -> list[str]:
 
 def _stability(stability: Any, factorization: Factorization, topics: Topics) -> Record:
     """Return how often the selected rows and columns came back, and which of them least."""
-    sides: Record = {"n_draws": int(stability.n_draws), "share": float(stability.share)}
+    sides: Record = {
+        "n_draws": check_positive(stability.n_draws, "stability.n_draws"),
+        "share": check_number(stability.share, "stability.share", 0, 1),
+    }
     for side, kind, chosen, names in (
         ("rows", "row", topics.rows, factorization.row_names),
         ("cols", "column", topics.cols, factorization.col_names),
     ):
-        table = getattr(stability, side)
-        check_same(table["index"], chosen, "stability")
-        frequency, similarity = (np.asarray(table[key], dtype=np.float64) for key in ("frequency", "similarity"))
+        columns = {"index": 0, "frequency": None, "similarity": None}
+        index, frequency, similarity = check_table(getattr(stability, side), f"stability.{side}", columns).values()
+        check_same(index, chosen, "stability")
         drawn = np.flatnonzero(np.isfinite(frequency))
         if drawn.size == 0:
             sides[side] = None
@@ -221,10 +224,14 @@ def _stability(stability: Any, factorization: Factorization, topics: Topics) -> 
 
 
 def _rank(rank: Any) -> Record:
-    table = {name: np.asarray(column).tolist() for name, column in rank.table.items()}
+    table = check_table(rank.table, "rank.table", RANK_COLUMNS)
+    n_rows, n_cols = (check_positive(getattr(rank, one), f"rank.{one}") for one in ("n_rows", "n_cols"))
+    if not isinstance(rank.reason, str):
+        msg = f"rank.reason={shown(rank.reason)} must be text."
+        raise ValueError(msg)
     return {
-        "n_rows": int(rank.n_rows),
-        "n_cols": int(rank.n_cols),
+        "n_rows": n_rows,
+        "n_cols": n_cols,
         "reason": readable(rank.reason, 1000),
         "table": [
             {
@@ -233,11 +240,9 @@ def _rank(rank: Any) -> Record:
                 "error": quantity(e),
                 "error_se": quantity(s),
                 "stability": quantity(t),
-                "best": (int(r), int(c)) == (int(rank.n_rows), int(rank.n_cols)),
+                "best": (int(r), int(c)) == (n_rows, n_cols),
             }
-            for r, c, e, s, t in zip(
-                *(table[name] for name in ("n_rows", "n_cols", "error", "error_se", "stability")), strict=True
-            )
+            for r, c, e, s, t in zip(*(table[name].tolist() for name in RANK_COLUMNS), strict=True)
         ],
     }
 
@@ -252,10 +257,12 @@ def _settings(factorization: Factorization) -> dict[str, str]:
     return kept | ({} if factorization.scaling is None else {"scaling": factorization.scaling.name})
 
 
-def _check_texts(texts: Any, m: int) -> None:
+def _checked_texts(texts: Any, m: int) -> list[str] | None:
+    """Return the text of every row, or None."""
     if texts is None:
-        return
-    size = len(texts) if hasattr(texts, "__len__") and not isinstance(texts, str) else None
-    if size != m or not all(isinstance(text, str) for text in texts):
-        msg = f"texts must be one text for each of the {m} rows, got {readable(repr(texts), 80)}."
+        return None
+    kept = flat(texts)
+    if kept is None or len(kept) != m or not all(isinstance(text, str) for text in kept):
+        msg = f"texts must be one text for each of the {m} rows, got {shown(texts)}."
         raise ValueError(msg)
+    return [str(text) for text in kept]

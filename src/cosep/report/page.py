@@ -16,6 +16,8 @@ from cosep import plots
 from cosep.atomic import replacing
 from cosep.drawing import Figure, template
 from cosep.factorization import Factorization
+from cosep.messages import shown
+from cosep.paths import check_path
 from cosep.report.cards import Record
 from cosep.report.findings import gather
 from cosep.wording import brief, count, percent, readable, squeezed
@@ -189,12 +191,8 @@ def _hash(script: str) -> str:
 
 
 def _checked_path(path: Any) -> Path:
-    try:
-        goal = Path(path)
-    except TypeError as error:
-        msg = f"path={path!r} must be the name of a file."
-        raise ValueError(msg) from error
+    goal = check_path(path, "path", "the name of a file")
     if not goal.name or goal.is_dir():
-        msg = f"path={str(path)!r} must be the name of a file, not of a folder."
+        msg = f"path={shown(str(path))} must be the name of a file, not of a folder."
         raise ValueError(msg)
     return goal

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from cosep.factorization import Callback, Selection, SelectionWarning
-from cosep.matrix.checks import as_matrix, check_count, check_indices
+from cosep.matrix.checks import as_matrix, check_callback, check_count, check_indices, takes
 from cosep.matrix.local import Indices, LocalMatrix
+from cosep.messages import shown
 from cosep.select.pool import Pool, check_pool
 from cosep.select.spa import warn_if_fewer
 
@@ -29,8 +30,8 @@ def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
     >>> chosen.row_indices, chosen.col_indices
     (array([0, 1]), array([0, 1]))
     """
-    if not callable(selector):
-        msg = f"selector={selector!r} must be a function (X, r) -> Selection, such as cosep.spa."
+    if not takes(selector, "X", 1):
+        msg = f"selector={shown(selector)} must be a function (X, r) -> Selection, such as cosep.spa."
         raise ValueError(msg)
     try:
         draws = "random_state" in signature(selector).parameters
@@ -52,6 +53,7 @@ def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
         if random_state is not None and draws:
             options["random_state"] = random_state
         n_rows, n_cols = check_sizes(M, n_rows, n_cols)
+        check_callback(callback)
         check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows")
         check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")
         sides = ((M.T, n_rows, row_pool), (M, n_cols, col_pool))
@@ -84,9 +86,9 @@ def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
 def _of_columns(selection: Any, selector: Callable[..., Selection], n: int) -> Selection:
     """Refuse what is no choice of columns."""
     if not isinstance(selection, Selection) or selection.col_indices is None:
-        msg = f"selector={selector!r} must return a Selection with col_indices, got {selection!r}."
+        msg = f"selector={shown(selector)} must return a Selection with col_indices, got {shown(selection)}."
         raise ValueError(msg)
-    check_indices(selection.col_indices, f"col_indices of selector={selector!r}", n, "n")
+    check_indices(selection.col_indices, f"col_indices of selector={shown(selector)}", n, "n")
     return selection
 
 

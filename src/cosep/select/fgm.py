@@ -19,6 +19,7 @@ from cosep.factorization import Callback, Selection
 from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_count, check_number, check_positive
 from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.messages import shown
 from cosep.select.fastgradient import solve_fast_gradient
 from cosep.select.newton import solve_newton
 from cosep.select.pool import Pool, Positions, all_positions, check_pool
@@ -110,7 +111,7 @@ def fgm(
     if penalty is not None:
         penalty = check_number(penalty, "penalty", 0.0)
         if trace is not None:
-            msg = f"trace={trace} and penalty={penalty} exclude each other: the penalty sets the trace. Give one."
+            msg = f"trace={shown(trace)} and penalty={penalty} exclude each other: a penalty sets the trace. Give one."
             raise ValueError(msg)
     part = filled(M, cols=positions.include)
     choice = choose(

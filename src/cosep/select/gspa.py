@@ -15,6 +15,7 @@ from cosep.factorization import Selection
 from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_count, check_number, check_switch
 from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.messages import shown
 from cosep.select.pool import Positions
 from cosep.select.spa import orthogonal, spa_weights, warn_if_fewer
 from cosep.select.turns import one_by_one
@@ -96,7 +97,7 @@ def check_split(shape: tuple[int, int], r: Any, n_rows: Any, n_cols: Any, *, nam
     if r is None and (n_rows is None or n_cols is None):
         msg = (
             f"Give {name}, the number of rows and columns in all, or both n_rows and n_cols; got {name}=None, "
-            f"n_rows={n_rows!r} and n_cols={n_cols!r}."
+            f"n_rows={shown(n_rows)} and n_cols={shown(n_cols)}."
         )
         raise ValueError(msg)
     rows = m if n_rows is None else check_count(n_rows, "n_rows", m, "n_samples", least=0)

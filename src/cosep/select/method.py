@@ -6,6 +6,7 @@ from typing import Any
 
 from cosep.factorization import Selection
 from cosep.matrix.checks import check_choice
+from cosep.messages import one_line, shown
 
 Method = str | Callable[..., Selection]
 
@@ -21,8 +22,8 @@ def method_named(
     except (TypeError, ValueError) as error:
         expected = ", ".join((*positional, *(f"{name}=..." for name in keywords)))
         msg = (
-            f"method={method!r} must be a function ({expected}) -> Selection ({error}); use such a one, or a name: "
-            f"{', '.join(map(repr, known))}."
+            f"method={shown(method)} must be a function ({expected}) -> Selection ({one_line(error, 100)}); use such a "
+            f"one, or a name: {', '.join(map(repr, known))}."
         )
         raise ValueError(msg) from error
     return method
@@ -31,7 +32,7 @@ def method_named(
 def refuse_no_selection(chosen: Any, method: Callable[..., Selection], sides: tuple[str, ...]) -> Selection:
     """Refuse what is no choice of the sides that are needed."""
     if not isinstance(chosen, Selection) or any(getattr(chosen, side) is None for side in sides):
-        msg = f"method={method!r} must return a Selection with {' and '.join(sides)}, got {chosen!r}."
+        msg = f"method={shown(method)} must return a Selection with {' and '.join(sides)}, got {shown(chosen)}."
         raise ValueError(msg)
     return chosen
 
@@ -46,6 +47,9 @@ def options_for(method: Callable[..., Selection], **wishes: Any) -> dict[str, An
         if name in parameters:
             options[name] = wish
         elif name.endswith("pool"):
-            msg = f"{name}={wish!r} was given, but method={method!r} takes no {name}; use one that does, or drop it."
+            msg = (
+                f"{name}={shown(wish)} was given, but method={shown(method)} takes no {name}; use one that does, or "
+                "drop it."
+            )
             raise ValueError(msg)
     return options

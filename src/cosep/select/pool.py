@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from cosep.matrix.checks import check_indices
 from cosep.matrix.local import Array, Indices
+from cosep.messages import shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ def all_positions(n: int) -> Positions:
 def check_is_pool(pool: Any, side: str) -> None:
     """Refuse what is no pool."""
     if not isinstance(pool, Pool):
-        msg = f"{side}={pool!r} must be a cosep.Pool, such as Pool(candidates=[0, 3, 5], include=[3])."
+        msg = f"{side}={shown(pool)} must be a cosep.Pool, such as Pool(candidates=[0, 3, 5], include=[3])."
         raise ValueError(msg)
 
 

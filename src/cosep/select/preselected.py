@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosep.factorization import Callback, Selection
-from cosep.matrix.checks import as_matrix, check_count, check_indices, check_positive
+from cosep.matrix.checks import as_matrix, check_callback, check_count, check_indices, check_positive, takes
 from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.messages import shown
 from cosep.preselection import preselect
 from cosep.select.pool import Pool, check_pool
 from cosep.select.spa import warn_if_fewer
@@ -74,7 +75,7 @@ def preselected(
     (array([ 0, 40, 80]), array([ 0, 30, 60]))
     """
     if not callable(selector):
-        msg = f"selector={selector!r} must be a function that returns a Selection, such as cosep.cosfgm."
+        msg = f"selector={shown(selector)} must be a function that returns a Selection, such as cosep.cosfgm."
         raise ValueError(msg)
     for name, count in (("rows", rows), ("cols", cols)):
         if count is not None:
@@ -85,6 +86,10 @@ def preselected(
     def select(X: Any, *sizes: int | None, callback: Callback | None = None, **options: Any) -> Selection:
         M = as_matrix(X)
         asked = _asked(M, sizes, options, selector)
+        if not takes(selector, "X", *sizes):
+            msg = f"selector={shown(selector)} must take X and {len(sizes)} sizes, such as cosep.cosfgm takes two."
+            raise ValueError(msg)
+        check_callback(callback)
         by_rows = _shrink(M.T, rows, asked.rows, options.get(asked.row_words[2]), asked.row_words, callback)
         by_cols = _shrink(M, cols, asked.cols, options.get(asked.col_words[2]), asked.col_words, callback)
         pools = ((asked.row_words[2], by_rows.pool), (asked.col_words[2], by_cols.pool))
@@ -99,7 +104,7 @@ def preselected(
             | ({"callback": callback} if callback is not None and "callback" in _parameters(selector) else {}),
         )
         if not isinstance(chosen, Selection):
-            msg = f"selector={selector!r} must return a Selection, got {chosen!r}."
+            msg = f"selector={shown(selector)} must return a Selection, got {shown(chosen)}."
             raise ValueError(msg)
         if granted != asked.by_name:
             warn_if_fewer(chosen.row_indices, asked.rows, "rows")
@@ -129,7 +134,7 @@ def _asked(
     named = {name: options[name] for name in ("r", "n_rows", "n_cols") if name in options}
     by_name = dict(zip(names, sizes, strict=False)) | named
     if len(sizes) > len(names) or not by_name:
-        msg = f"sizes={sizes!r} must be how many columns to select, or how many rows and how many columns."
+        msg = f"sizes={shown(sizes)} must be how many columns to select, or how many rows and how many columns."
         raise ValueError(msg)
     splits = _parameters(selector) >= SIZES
     if "r" in by_name and not splits:

@@ -17,6 +17,7 @@ import scipy.sparse
 from cosep.factorization import Callback, Factorization, Selection
 from cosep.matrix.checks import as_matrix, check_count, check_indices
 from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.messages import shown
 from cosep.mixing import narrow
 from cosep.theory.balancing import balanced, rescaled
 from cosep.theory.rays import ExtremeRays, extreme_rays
@@ -224,7 +225,7 @@ def compress(X: Any, selection: Selection, *, tol: float = 1e-6) -> CoSeparabili
 def check_core(selection: Any, shape: tuple[int, int]) -> tuple[Indices, Indices]:
     """Return the rows and columns of a selection that has both."""
     if not isinstance(selection, Selection) or selection.row_indices is None or selection.col_indices is None:
-        msg = f"selection={selection!r} must be a Selection with row_indices and col_indices."
+        msg = f"selection={shown(selection)} must be a Selection with row_indices and col_indices."
         raise ValueError(msg)
     return (
         check_indices(selection.row_indices, "row_indices", shape[0], "n_samples"),

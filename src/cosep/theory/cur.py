@@ -14,6 +14,7 @@ import scipy.sparse
 from cosep.factorization import Factorization, Selection
 from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.messages import shown
 from cosep.mixing import narrow
 from cosep.theory.balancing import balanced
 from cosep.theory.cone import on_simplex, relative_norms
@@ -99,7 +100,7 @@ def from_cur(X: Any, cur: Factorization, *, tol: float = 1e-6) -> CoSeparability
     M = as_matrix(X)
     tol = check_tol(tol)
     if not isinstance(cur, Factorization) or cur.core is None or cur.selection is None:
-        msg = f"cur={cur!r} must be a Factorization with a core and a selection, such as to_cur gives."
+        msg = f"cur={shown(cur)} must be a Factorization with a core and a selection, such as to_cur gives."
         raise ValueError(msg)
     rows, cols = check_core(cur.selection, M.shape)
     U = as_matrix(cur.core, "the core of cur")

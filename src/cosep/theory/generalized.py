@@ -16,6 +16,7 @@ from cosep.factorization import Factorization, Selection
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent
 from cosep.matrix.checks import as_matrix, check_indices
 from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.messages import shown
 from cosep.mixing import narrow
 from cosep.theory.balancing import balanced, rescaled
 from cosep.theory.coseparability import minimal_coseparable
@@ -108,7 +109,7 @@ def _balanced_error(M: LocalMatrix, rows: Indices, cols: Indices, left: Array, r
 
 def _check_sides(selection: Any, shape: tuple[int, int]) -> tuple[Indices, Indices]:
     if not isinstance(selection, Selection) or (selection.row_indices is None and selection.col_indices is None):
-        msg = f"selection={selection!r} must be a Selection with row_indices, col_indices or both."
+        msg = f"selection={shown(selection)} must be a Selection with row_indices, col_indices or both."
         raise ValueError(msg)
     nothing = np.zeros(0, dtype=np.intp)
     rows, cols = selection.row_indices, selection.col_indices
