@@ -114,6 +114,7 @@ ORDER = [
     "io/text",
     "io/triplets",
     "io/layout",
+    "io/records",
     "io/comma",
     "io/parquet",
     "io/tables",

@@ -17,7 +17,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from cosep.io import read
+from cosep.io import TextOptions, read, read_labels, read_names
 
 MARKET = "%%MatrixMarket matrix coordinate real general\n"
 
@@ -215,8 +215,52 @@ def test_a_file_that_unpacks_without_end_is_refused(name, pack, tmp_path, monkey
     monkeypatch.setattr("cosep.limits.LARGEST_UNPACKED", 1 << 20)
     start = {"x.csv.gz": b"a,b\n", "x.mtx.bz2": f"{MARKET}5 5 9\n".encode(), "x.txt.xz": b"", "x.jsonl.zst": b""}[name]
     (tmp_path / name).write_bytes(pack(start + bytes([32]) * (1 << 24)))
-    with pytest.raises(ValueError, match=r"unpacks to more than \d+ bytes, over 200 times its size.* unpack it first"):
+    with pytest.raises(ValueError, match=r"unpacks to more than \d+ bytes, too many for its size.* unpack it first"):
         read(tmp_path / name)
+
+
+def words(count):
+    return b" ".join(b"%06x" % number for number in range(count))
+
+
+GROWING = {
+    "lines.txt": (b"aa\n" * 20_000, "its texts, 5120 and more, would take"),
+    "one-line.txt": (b"a" * 400_000, "unpacks to more than 262144 bytes"),
+    "words.txt": (b"ab " * 80_000, "counts of its words would take"),
+    "distinct.txt": (words(9000), "counts of its words would take"),
+    "texts.jsonl": (b'{"text": "a"}\n' * 9000, "its lines, 5120 and more, would take"),
+    "nested.jsonl": (b'{"text": "a", "b": [' + b"[]," * 9000 + b"0]}", "line 1 would take"),
+    "rows.csv": (b"a\n" + b"1\n" * 30_000, "the table would take"),
+    "named.csv": (b"n,a,b,c\n" + b"r,1,2,3\n" * 20_000, "the table would take"),
+    "triplets.csv": (b"n,m,v\n" + b"r,c,1\n" * 30_000, "the table would take"),
+    "entries.mtx": (f"{MARKET}9 9 99999\n".encode() + b"1 1 1\n" * 99_999, "a matrix of 99999 entries would take"),
+    "columns.csv": (b"a," * 40_000 + b"\n", "a line of 40001 fields would take"),
+}
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_contents_that_grow_beyond_their_file_are_refused(name, tmp_path, monkeypatch):
+    """The limits are scaled down: a megabyte, where it is a gigabyte."""
+    monkeypatch.setattr("cosep.limits.LARGEST_UNPACKED", 1 << 20)
+    monkeypatch.setattr("cosep.limits.LARGEST_RATIO", 1)
+    monkeypatch.setattr("cosep.io.comma.PIECE_BYTES", 1 << 12)
+    content, told = GROWING[name]
+    (tmp_path / f"{name}.gz").write_bytes(gzip.compress(content))
+    with pytest.raises(ValueError, match=rf"{name}\.gz: {told}"):
+        read(tmp_path / f"{name}.gz", text=TextOptions(min_df=1) if ".csv" not in name else None)
+
+
+def test_a_column_of_texts_and_labels_that_grow_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("cosep.limits.LARGEST_UNPACKED", 1 << 20)
+    monkeypatch.setattr("cosep.limits.LARGEST_RATIO", 1)
+    (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"a,t\n" + b"1,aa\n" * 30_000))
+    with pytest.raises(ValueError, match="its texts would take"):
+        read(tmp_path / "x.csv.gz", text=TextOptions(column="t"))
+    with pytest.raises(ValueError, match="its rows, 5120 and more, would take"):
+        read_labels(tmp_path / "x.csv.gz", ["a"])
+    (tmp_path / "x.txt.gz").write_bytes(gzip.compress(b"\n" * 30_000))
+    with pytest.raises(ValueError, match="its lines, 5120 and more, would take"):
+        read_names(tmp_path / "x.txt.gz")
 
 
 def test_arrays_that_announce_more_than_a_file_can_hold_are_refused(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Texts keep their names, words are counted as asked, and new texts are counted by the same words."""
 
+import csv
 import json
 import os
 import string
@@ -10,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cosep.io import TextOptions, read, vectorise
+from cosep.io import TextOptions, read, read_labels, vectorise
+from cosep.io.counts import count_words
 
 ALL = TextOptions(min_df=1, stop_words=None)
 
@@ -38,6 +40,38 @@ def test_a_folder_of_texts(tmp_path):
     os.mkfifo(tmp_path / "d.txt")
     with pytest.raises(ValueError, match=r"d.txt is no regular file"):
         read(tmp_path)
+
+
+def test_a_link_out_of_a_folder_of_texts_is_refused(tmp_path):
+    (tmp_path / "texts" / "inner").mkdir(parents=True)
+    (tmp_path / "texts" / "a.txt").write_text("red fish")
+    (tmp_path / "texts" / "inner" / "b.txt").symlink_to("../a.txt")
+    (tmp_path / "link").symlink_to("texts")
+    assert read(tmp_path / "link").row_names.tolist() == ["a", "inner/b"]
+    (tmp_path / "secret").write_text("blue fish")
+    (tmp_path / "texts" / "inner" / "c.txt").symlink_to(tmp_path / "secret")
+    for folder in ("texts", "link"):
+        with pytest.raises(ValueError, match=r"inner/c\.txt is a link that leads out of the folder; replace it"):
+            read(tmp_path / folder)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.text(alphabet="aAbB _9é.\n"), min_size=1, max_size=8),
+    st.booleans(),
+    st.sampled_from([None, "english"]),
+    st.sampled_from([1, 2, 0.5]),
+)
+def test_words_that_are_found_one_by_one_are_the_same(texts, lowercase, stop_words, min_df):
+    options = TextOptions(lowercase=lowercase, stop_words=stop_words, min_df=min_df)
+    answers = []
+    for check in (None, lambda *_: None):
+        try:
+            counts, words = count_words([*texts, "the aa aB"], options, check)
+            answers.append((counts.toarray().tolist(), words.tolist()))
+        except ValueError as error:
+            answers.append(str(error))
+    assert answers[0] == answers[1]
 
 
 def test_one_text_per_line_counts_lines_from_one(tmp_path):
@@ -159,3 +193,19 @@ def test_settings_of_another_kind_are_refused():
             ValueError, match=r"settings=.* must be a mapping with no keys but column, lowercase, min_df"
         ):
             TextOptions.from_mapping(wrong)
+
+
+@pytest.mark.parametrize("row", [0, 150])
+def test_a_text_may_be_long_wherever_it_stands(row, tmp_path):
+    texts = ["red fish"] * 200
+    texts[row] = "blue fish " * 20_000
+    before = csv.field_size_limit()
+    with (tmp_path / "a.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["id", "text"], *enumerate(texts)])
+    table = read(tmp_path / "a.csv", text=TextOptions(column="text"), index="id")
+    assert table.texts[row] == texts[row]
+    assert table.values.sum(axis=0).tolist() == [20_199.0, 199.0]
+    assert csv.field_size_limit() == before
+    with (tmp_path / "b.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["id", "label"], ["0", texts[row]]])
+    assert read_labels(tmp_path / "b.csv", ["0"]).tolist() == [texts[row]]

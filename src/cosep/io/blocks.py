@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 SPARSE_SHARE = 1 / 3
 # Dense float64 matrices beyond this many bytes become float32 where that loses nothing.
 LARGE = 1 << 30
+# Memory for an entry of a sparse matrix, with its index, and for the name and pointer of a row.
+BYTES_STORED, BYTES_NAMED = 12, 64
 SMALL_TYPES = (np.uint8, np.uint16, np.float32)
 
 
@@ -21,6 +23,13 @@ class Blocks:
         self.n_rows = 0
         self.nonzeros = 0
         self.parts: list[Any] = []
+
+    @property
+    def n_bytes(self) -> int:
+        """What the matrix takes at least, with the names of its rows."""
+        size = self.n_rows * self.n_cols
+        entries = BYTES_STORED * self.nonzeros if self.nonzeros < SPARSE_SHARE * size else 4 * size
+        return BYTES_NAMED * self.n_rows + entries
 
     def append(self, block: NDArray[np.float64]) -> None:
         """Add rows; the block itself is not kept."""

@@ -1,6 +1,5 @@
 """A ``.csv`` or ``.tsv`` file enters; its heading and pieces of some thousand rows leave."""
 
-import csv
 import itertools
 import re
 from collections.abc import Iterator
@@ -9,12 +8,18 @@ from typing import Any, BinaryIO
 
 from cosep.io.extras import optional
 from cosep.io.layout import MISSING, NUMBER, SAMPLE, is_numbers
+from cosep.io.records import records
 from cosep.io.source import Source
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-# What is parsed at a time: so many bytes, or so many rows if they are long. A row must fit into it.
+# What is parsed at a time: so many bytes, or so many rows if they are long. A row must fit into some such pieces.
 PIECE_BYTES = 1 << 22
 PIECE_ROWS = 128
+PIECES_A_ROW = 16
+# Bytes of a line, and fields of all rows that are looked at first, at the most.
+LONGEST_LINE, SAMPLE_FIELDS = 1 << 28, 1 << 24
+# Memory that a field takes while it is text.
+BYTES_A_FIELD = 64
 
 
 class CommaTable:
@@ -28,7 +33,8 @@ class CommaTable:
         self.arrow = optional("pyarrow", f"reading {source.suffix}", "cli")
         self.csv = optional("pyarrow.csv", f"reading {source.suffix}", "cli")
         with source.expecting("a table"), self._after_heading() as (heading, stream):
-            self.sample = list(itertools.islice(self._records(stream), SAMPLE))
+            rows = max(1, min(SAMPLE, SAMPLE_FIELDS // max(1, len(heading))))
+            self.sample = list(itertools.islice(self._records(stream), rows))
         if not self.sample:
             source.fail("has a heading but no rows; expected at least one.")
         width = len(self.sample[0])
@@ -44,8 +50,15 @@ class CommaTable:
 
     def _records(self, stream: BinaryIO) -> Iterator[list[str]]:
         """Read record by record, not a byte further."""
-        lines = (line.decode() for line in iter(stream.readline, b""))
-        return (record for record in csv.reader(lines, delimiter=self.separator) if record)
+        return records(self._lines(stream), self.separator)
+
+    def _lines(self, stream: BinaryIO) -> Iterator[str]:
+        while line := stream.readline(LONGEST_LINE):
+            if len(line) == LONGEST_LINE:
+                self.source.fail(f"has a line of more than {LONGEST_LINE} bytes; is it a table?")
+            count = line.count(self.separator.encode())
+            self.source.check_growth(BYTES_A_FIELD * count, f"a line of {count + 1} fields")
+            yield line.decode()
 
     @contextmanager
     def _after_heading(self) -> Iterator[tuple[list[str], BinaryIO]]:
@@ -83,6 +96,8 @@ class CommaTable:
         rest = b""
         while block := stream.read(size):
             rest += block
+            if len(rest) > PIECES_A_ROW * size:
+                self.source.fail(f"has a row of more than {PIECES_A_ROW * size} bytes; is a quote never closed?")
             if end := self._end_of_records(rest):
                 yield rest[:end]
                 rest = rest[end:]

@@ -1,6 +1,7 @@
 """Texts enter, how often each word occurs in each of them leaves."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -11,6 +12,10 @@ from numpy.typing import NDArray
 from cosep.messages import one_line, shown
 
 STOP_WORDS = ("english",)
+# A word, as CountVectorizer finds it.
+WORD = re.compile(r"(?u)\b\w\w+\b")
+# How often words are counted while they are found; memory for a count, and for a word that was not seen before.
+COUNTED, BYTES_A_COUNT, BYTES_A_WORD = 1 << 12, 24, 256
 
 
 @dataclass(frozen=True)
@@ -117,6 +122,25 @@ def _texts_of(texts: Any, name: str) -> list[str]:
     return found
 
 
+class _Words:
+    """Finds the words of a text one by one, as CountVectorizer does all at once, and tells what they will take."""
+
+    def __init__(self, prepare: Callable[[str], str], stop_words: Iterable[str], check: Callable[[int, str], None]):
+        self.prepare, self.stop_words, self.check = prepare, frozenset(stop_words), check
+        self.count = 0
+        self.known: set[str] = set()
+
+    def __call__(self, text: str) -> Iterator[str]:
+        for found in WORD.finditer(self.prepare(text)):
+            word = found.group()
+            self.count += 1
+            if self.count % COUNTED == 0:
+                self.check(BYTES_A_COUNT * self.count + BYTES_A_WORD * len(self.known), "counts of its words")
+            if word not in self.stop_words:
+                self.known.add(word)
+                yield word
+
+
 def vectorise(texts: Iterable[str], options: TextOptions | None = None) -> tuple[Any, NDArray[np.str_]]:
     """Count words.
 
@@ -137,6 +161,13 @@ def vectorise(texts: Iterable[str], options: TextOptions | None = None) -> tuple
     ValueError
         If no word is left.
     """
+    return count_words(texts, options)
+
+
+def count_words(
+    texts: Iterable[str], options: TextOptions | None = None, check: Callable[[int, str], None] | None = None
+) -> tuple[Any, NDArray[np.str_]]:
+    """Count words as `vectorise` does; ``check`` is told how many bytes that takes so far, and may raise."""
     from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 - slow to load, needed by texts only
 
     options = TextOptions() if options is None else options
@@ -153,6 +184,9 @@ def vectorise(texts: Iterable[str], options: TextOptions | None = None) -> tuple
         vocabulary=vocabulary,
         dtype=np.float64,
     )
+    if check is not None:
+        words_of = _Words(counter.build_preprocessor(), counter.get_stop_words() or (), check)
+        counter.set_params(analyzer=words_of, stop_words=None)
     try:
         counts = scipy.sparse.csr_array(counter.fit_transform(texts))
     except ValueError as error:

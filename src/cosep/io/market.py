@@ -27,7 +27,7 @@ ENTRIES = {
 }
 SYMMETRIES = ("general", "symmetric")
 PIECE_LINES = 1 << 17
-# What a row or column takes besides its entries: its name, and a pointer.
+# What an entry takes while it is put in its place; and what a row or column takes besides, for name and pointer.
 BYTES_EACH = 64
 
 
@@ -45,6 +45,7 @@ def read_market(source: Source) -> NamedMatrix:
         if 2 * width * count > source.largest:
             source.fail(f"announces {count} entries, more than the file can hold; it is cut short, or not sound.")
         source.check_memory(BYTES_EACH * (m + n), f"a matrix of {m} x {n}")
+        source.check_growth(BYTES_EACH * count, f"a matrix of {count} entries")
         entries = _entries(source, stream, count, width)
     fill = _coordinates if storage == "coordinate" else _array
     return build(source, fill(source, entries, (m, n), symmetric=symmetry == "symmetric"))

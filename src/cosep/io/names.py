@@ -1,14 +1,17 @@
 """A file of names or labels enters; an array of text leaves, in the order of the rows."""
 
-import csv
 import os
 from typing import Any
 
 from cosep.columns import flat
 from cosep.io.comma import SEPARATORS
 from cosep.io.record import Names, as_names
+from cosep.io.records import records
 from cosep.io.source import Source, opened
 from cosep.messages import shown
+
+# Memory that a line takes, besides its characters.
+BYTES_AN_ENTRY = 256
 
 
 def read_names(path: str | os.PathLike[str]) -> Names:
@@ -67,13 +70,17 @@ def read_labels(path: str | os.PathLike[str], row_names: Any) -> Names:
     with opened(path, None) as source:
         if source.suffix in SEPARATORS:
             with source.expecting("a table of names and labels"), source.open_text() as stream:
-                records = [record for record in csv.reader(stream, delimiter=SEPARATORS[source.suffix]) if record]
-            widths = {len(record) for record in records}
+                found_records = list(
+                    source.bounded(records(stream, SEPARATORS[source.suffix]), BYTES_AN_ENTRY, "its rows")
+                )
+            widths = {len(record) for record in found_records}
             if widths == {2}:
-                return as_names(source, _by_name(source, records[1:], names))
+                return as_names(source, _by_name(source, found_records[1:], names))
             if widths != {1}:
-                source.fail(f"expected two columns, name and label, or one, got {', '.join(map(str, sorted(widths)))}.")
-            found = [record[0] for record in records[1:]]
+                source.fail(
+                    f"expected two columns, name and label, or one, got {', '.join(map(str, sorted(widths)[:9]))}."
+                )
+            found = [record[0] for record in found_records[1:]]
         else:
             found = _lines(source)
         if len(found) != len(names):
@@ -83,7 +90,7 @@ def read_labels(path: str | os.PathLike[str], row_names: Any) -> Names:
 
 def _lines(source: Source) -> list[str]:
     with source.expecting("one entry per line"), source.open_text() as stream:
-        return [line.rstrip("\r\n") for line in stream]
+        return [line.rstrip("\r\n") for line in source.bounded(stream, BYTES_AN_ENTRY, "its lines")]
 
 
 def _by_name(source: Source, records: list[list[str]], names: list[str]) -> list[str]:

@@ -13,15 +13,15 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, TextIO
+from typing import Any, BinaryIO, NoReturn, TextIO, TypeVar
 
 from cosep.io.extras import optional
-from cosep.limits import LARGEST_RATIO, growth_problem, memory_problem, most_bytes
+from cosep.limits import growth_problem, memory_problem, most_bytes
 from cosep.messages import one_line
 from cosep.paths import check_path
 
@@ -35,8 +35,12 @@ UNPACKERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".zst": lambda file: optional("pyarrow", "reading .zst", "cli").CompressedInputStream(file, "zstd"),
 }
 PIECE = 1 << 16
+# How often entries are counted while they are read.
+COUNTED = 1 << 10
 # Suffixes of files, and of folders, that are more than text.
 BINARY = ("/", ".npy", ".npz", ".mat", ".h5ad", ".parquet", ".pq")
+
+Entry = TypeVar("Entry")
 
 
 class InputError(ValueError):
@@ -116,34 +120,47 @@ class Source:
         if problem := memory_problem(n_bytes, self.size, what):
             self.fail(problem)
 
+    def bounded(self, entries: Iterable[Entry], each: int, what: str) -> Iterator[Entry]:
+        """Yield entries, unless there are more than the file can hold if one takes ``each`` bytes of memory."""
+        for count, entry in enumerate(entries, 1):
+            if count % COUNTED == 0:
+                self.check_growth(each * count, f"{what}, {count} and more,")
+            yield entry
+
     def check_growth(self, n_bytes: int, what: str) -> None:
         """Refuse what the file can hardly hold; a part of it at a time may still fit into memory."""
         if problem := growth_problem(n_bytes, self.size, what):
             self.fail(problem)
 
     @contextmanager
-    def open_bytes(self, *, text: bool = False) -> Iterator[BinaryIO]:
-        """Open the file, unpacked if it is compressed; with ``text``, only if it holds what a text may."""
+    def open_bytes(self, *, text: bool = False, growth: int = 1) -> Iterator[BinaryIO]:
+        """Open the file, unpacked if it is compressed; with ``text``, only if it holds what a text may.
+
+        If a byte will take ``growth`` bytes of memory, a compressed file may hold that many times fewer.
+        """
         with (
             self.path.open("rb") as file,
             UNPACKERS[self.packing](file) as stream,
-            io.BufferedReader(_Bounded(self, stream, text=text), PIECE) as bounded,
+            io.BufferedReader(_Bounded(self, stream, text=text, growth=growth), PIECE) as bounded,
         ):
             yield bounded
 
     @contextmanager
-    def open_text(self) -> Iterator[TextIO]:
+    def open_text(self, *, growth: int = 1) -> Iterator[TextIO]:
         """Open the file as text in UTF-8, with or without a byte order mark; line ends stay as they are."""
-        with self.open_bytes(text=True) as stream, io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+        with (
+            self.open_bytes(text=True, growth=growth) as stream,
+            io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
+        ):
             yield text
 
 
 class _Bounded(io.RawIOBase):
     """Bytes of a source, until there are too many of them or, in a text, one that no text has."""
 
-    def __init__(self, source: Source, stream: Any, *, text: bool) -> None:
+    def __init__(self, source: Source, stream: Any, *, text: bool, growth: int) -> None:
         self.source, self.stream, self.text = source, stream, text
-        self.count, self.limit = 0, source.largest
+        self.count, self.limit = 0, source.largest // growth
 
     def readable(self) -> bool:
         return True
@@ -153,8 +170,8 @@ class _Bounded(io.RawIOBase):
         self.count += len(piece)
         if self.source.packing and self.count > self.limit:
             self.source.fail(
-                f"unpacks to more than {self.limit} bytes, over {LARGEST_RATIO} times its size, as only broken or "
-                "hostile files do; if you trust it, unpack it first."
+                f"unpacks to more than {self.limit} bytes, too many for its size, as only broken or hostile files "
+                "do; if you trust it, unpack it first."
             )
         if self.text and b"\0" in piece:
             self.source.fail("expected text in UTF-8, got binary data or UTF-16; save it as UTF-8, or mend the suffix.")

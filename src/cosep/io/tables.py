@@ -12,10 +12,12 @@ from cosep.io.layout import Layout, find_column, find_layout
 from cosep.io.parquet import PARQUET_SUFFIXES, ParquetTable
 from cosep.io.record import NamedMatrix, as_names, build, numbered
 from cosep.io.source import Source
-from cosep.io.text import Texts
+from cosep.io.text import BYTES_A_CHARACTER, Texts
 from cosep.io.triplets import Triplets
 
 Table = CommaTable | ParquetTable
+# Memory that a name takes, besides its characters.
+BYTES_A_NAME = 64
 
 
 def open_table(source: Source) -> Table:
@@ -44,6 +46,7 @@ def _read_wide(table: Table, layout: Layout) -> NamedMatrix:
             row = f"row {at}" if layout.index is None else f"row {words[layout.index][at]!r}"
             _refuse_missing(table, row, layout.numbers[j])
         blocks.append(block)
+        table.source.check_growth(blocks.n_bytes + BYTES_A_NAME * len(words) * blocks.n_rows, "the table")
     names = numbered("row", blocks.n_rows) if layout.index is None else words[layout.index]
     classes = None if layout.labels is None else as_names(table.source, words[layout.labels])
     return build(table.source, blocks.matrix(), names, [layout.names[j] for j in layout.numbers], labels=classes)
@@ -58,6 +61,7 @@ def _read_triplets(table: Table) -> NamedMatrix:
             i = int(np.argmax(missing))
             _refuse_missing(table, f"the value of {piece[0][i].as_py()!r} and {piece[1][i].as_py()!r}", 2)
         triplets.append(piece[0], piece[1], values)
+        table.source.check_growth(triplets.n_bytes, "the table")
     matrix, rows, cols = triplets.matrix()
     return build(table.source, matrix, rows, cols)
 
@@ -77,8 +81,11 @@ def read_text_column(source: Source, options: TextOptions, index: str | None, la
     wanted = {"column": options.column, "index": index or table.index, "labels": labels}
     places = {what: find_column(source, table.names, name, what) for what, name in wanted.items() if name is not None}
     parts: dict[int, list[str]] = {j: [] for j in places.values()}
+    size = 0
     for piece in table.pieces([], list(parts)):
         for j, part in parts.items():
             part += piece[j].to_pylist()
+            size += BYTES_A_NAME * len(piece[j]) + BYTES_A_CHARACTER * piece[j].nbytes
+        source.check_growth(size, "its texts")
     texts, names, classes = (parts[places[what]] if what in places else None for what in wanted)
     return Texts(texts or [], names, classes)

@@ -9,11 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from cosep.io.counts import TextOptions, vectorise
+from cosep.io.counts import TextOptions, count_words
 from cosep.io.record import NamedMatrix, as_names, build, check_unicode
-from cosep.io.source import Source, check_inside
+from cosep.io.source import InputError, Source, check_inside
 
 SUFFIX = ".txt"
+# Memory that a text takes, besides its characters, and that a character takes while it is read.
+BYTES_A_TEXT, BYTES_A_CHARACTER = 256, 4
+# Parsed JSON can take this many times the length of its text.
+JSON_GROWTH = 48
 
 
 class Texts(NamedTuple):
@@ -31,7 +35,9 @@ def count_texts(source: Source, found: Texts, options: TextOptions | None) -> Na
         source.fail("has no texts; expected at least one.")
     check_unicode(source, found.texts)
     try:
-        counts, words = vectorise(found.texts, options)
+        counts, words = count_words(found.texts, options, source.check_growth)
+    except InputError:
+        raise
     except ValueError as error:
         source.fail(str(error))
     more = {"texts": tuple(found.texts), "text_options": options.to_mapping()}
@@ -71,29 +77,34 @@ def _text_files(source: Source) -> Iterator[Path]:
 
 def read_lines(source: Source) -> Texts:
     """Read one text per line; names count the lines from 1."""
-    with source.expecting("one text per line"), source.open_text() as stream:
-        lines = [(number, line.strip()) for number, line in enumerate(stream, 1)]
-    kept = [(number, line) for number, line in lines if line]
+    with source.expecting("one text per line"), source.open_text(growth=BYTES_A_CHARACTER) as stream:
+        lines = ((number, line.strip()) for number, line in enumerate(stream, 1))
+        kept = list(source.bounded(((number, line) for number, line in lines if line), BYTES_A_TEXT, "its texts"))
     return Texts([line for _, line in kept], [f"line {number}" for number, _ in kept])
 
 
 def read_json_lines(source: Source, column: str | None, index: str | None, labels: str | None) -> Texts:
     """Read one JSON object per line."""
     column = column or "text"
-    with source.expecting("one JSON object per line"), source.open_text() as stream:
-        records = [(number, _record(source, number, line)) for number, line in enumerate(stream, 1) if line.strip()]
-    texts = [_field(source, number, record, column) for number, record in records]
-    if index is None and records and all(isinstance(record.get("id"), (str, int)) for _, record in records):
-        index = "id"
-    names = [f"line {n}" if index is None else _plain(_field(source, n, record, index)) for n, record in records]
-    for (number, _), text in zip(records, texts, strict=True):
-        if not isinstance(text, str):
-            source.fail(f"line {number}: {column!r} is {text!r:.50}, no text; name the field of the text.")
-    classes = None if labels is None else [_plain(_field(source, number, record, labels)) for number, record in records]
-    return Texts(texts, names, classes)
+    texts, names, classes, ids = [], [], [], []
+    with source.expecting("one JSON object per line"), source.open_text(growth=BYTES_A_CHARACTER) as stream:
+        lines = ((number, line) for number, line in enumerate(stream, 1) if line.strip())
+        for number, line in source.bounded(lines, BYTES_A_TEXT, "its lines"):
+            record = _record(source, number, line)
+            text = _field(source, number, record, column)
+            if not isinstance(text, str):
+                source.fail(f"line {number}: {column!r} is {text!r:.50}, no text; name the field of the text.")
+            texts.append(text)
+            names.append(f"line {number}" if index is None else _plain(_field(source, number, record, index)))
+            ids.append(record.get("id") if index is None else None)
+            classes.append(None if labels is None else _plain(_field(source, number, record, labels)))
+    if ids and all(isinstance(one, (str, int)) for one in ids):
+        names = [_plain(one) for one in ids]
+    return Texts(texts, names, None if labels is None else classes)
 
 
 def _record(source: Source, number: int, line: str) -> dict[str, Any]:
+    source.check_growth(JSON_GROWTH * len(line), f"line {number}")
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:

@@ -5,6 +5,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+# Memory for an entry, and for a name.
+BYTES_AN_ENTRY, BYTES_A_NAME = 48, 200
+
 
 class Triplets:
     """A sparse matrix that grows by entries; names come in the order in which they are first seen."""
@@ -12,12 +15,20 @@ class Triplets:
     def __init__(self) -> None:
         self.rows, self.cols = _Numbering(), _Numbering()
         self.values: list[Any] = []
+        self.n_entries = 0
 
     def append(self, rows: Any, cols: Any, values: Any) -> None:
         """Add entries: two Arrow arrays of names, one array of numbers."""
         self.rows.append(rows)
         self.cols.append(cols)
         self.values.append(values)
+        self.n_entries += len(values)
+
+    @property
+    def n_bytes(self) -> int:
+        """What the entries and the names take while they are put together."""
+        n_names = len(self.rows.numbers) + len(self.cols.numbers)
+        return BYTES_AN_ENTRY * self.n_entries + BYTES_A_NAME * n_names
 
     def matrix(self) -> tuple[Any, list[str], list[str]]:
         """Return the matrix and its names; entries that are given more than once are added up."""
