@@ -1,6 +1,7 @@
 """The command on blocks of rows: what it writes of all rows is true of all rows, and what cannot be is refused."""
 
 import csv
+import errno
 import json
 
 import numpy as np
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 import cosep.cli.blocks
 import cosep.cli.turns
+import cosep.large.checkpoint
 import cosep.large.choice
 import cosep.large.fit
 import cosep.matrix.blocks
@@ -206,6 +208,57 @@ def test_a_run_that_was_stopped_goes_on(home, said, monkeypatch, tmp_path):
     assert not kept.exists()
     for name in ("shape", "topics", "selected_rows", "selected_cols", "n_passes", "n_sampled"):
         assert found[name] == said[name]
+
+
+@pytest.mark.parametrize("stage", ["explained", "write_model", "save_table", "write_report"])
+def test_a_checkpoint_is_kept_until_everything_is_written(stage, home, said, monkeypatch, tmp_path):
+    """A stop after the fit, in the pass that explains all rows or in what is written, costs no pass of the fit."""
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    kept = tmp_path / "kept"
+    words = ("fit", home / "it.zarr", *SIZES, "--json", "--out", tmp_path / "out", "--checkpoint", kept)
+    with monkeypatch.context() as patch:
+        patch.setattr(cosep.cli.blocks, stage, stop)
+        assert invoke(*words).exit_code == 130
+    assert list(kept.glob("outcome-*"))
+    with monkeypatch.context() as patch:
+        for module, task in (
+            (cosep.large.fit, "statistics"),
+            (cosep.large.choice, "candidates"),
+            (cosep.large.fit, "sums"),
+            (cosep.large.fit, "outcome"),
+        ):
+            patch.setattr(module, task, stop)
+        found = json.loads(invoke(*words).stdout)
+    assert not kept.exists()
+    assert found["topics"] == said["topics"]
+
+
+def test_a_full_disk_of_the_checkpoint_is_not_blamed_on_the_answer(home, monkeypatch, tmp_path):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(cosep.large.checkpoint, "write_arrays", full)
+    words = ("fit", home / "it.zarr", *SIZES, "--out", tmp_path / "out", "--checkpoint", tmp_path / "kept")
+    refused(invoke(*words), f"--checkpoint='{tmp_path / 'kept'}' cannot be written to (No space left on device)")
+    assert not (tmp_path / "out").exists()
+
+
+def test_names_that_cannot_be_read_are_told_before_the_fit(home, monkeypatch, tmp_path):
+    def names_of(positions):
+        if 250 in positions:
+            msg = "the names are damaged"
+            raise ValueError(msg)
+        return np.char.add("row ", positions.astype(np.str_))
+
+    blocks = read_blocks(home / "it.zarr")
+    blocks.row_names = names_of
+    monkeypatch.setattr(cosep.cli.blocks, "read_blocks", lambda *_, **__: blocks)
+    monkeypatch.setattr(cosep.cli.blocks, "fitted", None)
+    refused(invoke("fit", home / "it.zarr", *SIZES, "--out", tmp_path / "out"), "the names are damaged")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -389,7 +389,10 @@ def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path):
     X = np.random.default_rng(0).random((600, 500))
     np.save(tmp_path / "large.npy", X)
     words = [COSEP, "fit", "large.npy", "--rows", "60", "--cols", "60", "--out", "answer"]
+    # Where the tests run in the background of a script, SIGINT is ignored, and a child would inherit that.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    signal.signal(signal.SIGINT, before)
     while process.poll() is None and not (tmp_path / "answer").exists():
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)

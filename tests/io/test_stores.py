@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import warnings
 from pathlib import Path
 
@@ -219,6 +220,28 @@ def test_nothing_is_left_of_a_store_that_was_not_completed(planted, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         write_blocks(tmp_path / "store", blocks())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_threads_that_write_one_store_leave_one_whole(tmp_path):
+    path, start, refused = tmp_path / "it.zarr", threading.Barrier(4), []
+
+    def write(k):
+        start.wait()
+        try:
+            write_blocks(path, [np.full((20, 5), float(k))] * 3)
+        except ValueError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=write, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(refused) == 3
+    assert all("is there already" in sentence for sentence in refused)
+    held = read_blocks(path).rows(np.arange(60)).values
+    assert (held == held[0, 0]).all()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["it.zarr"]
 
 
 @pytest.mark.parametrize("path", [3, b"store", "taken", "nowhere/store"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
+from cosep.atomic import KEPT_LETTERS
 from cosep.io.extras import optional
 from cosep.messages import shown
 from cosep.paths import check_path
@@ -53,14 +54,12 @@ def write_blocks(path: str | os.PathLike[str], blocks: "Iterable[Any] | RowBlock
     (5000, 50)
     """
     goal = check_path(path, "path", "the name of a new folder")
-    if goal.exists() or goal.is_symlink():
-        msg = f"path={shown(str(goal))} is there already; remove it first, or name another."
-        raise ValueError(msg)
+    _refuse_taken(goal)
     if not goal.parent.is_dir():
         msg = f"path={shown(str(goal))} is in no folder that is there; make it first, or name another."
         raise ValueError(msg)
     optional("zarr", "writing a Zarr store", "dask")
-    with TemporaryDirectory(prefix=f".{goal.name}-part-", dir=goal.parent) as part:
+    with TemporaryDirectory(prefix=f".{goal.name[:KEPT_LETTERS]}-part-", dir=goal.parent) as part:
         store: DenseStore | SparseStore | None = None
         for number, block in _checked(blocks):
             if store is None:
@@ -72,7 +71,17 @@ def write_blocks(path: str | os.PathLike[str], blocks: "Iterable[Any] | RowBlock
             msg = "blocks has no rows; pass at least one block."
             raise ValueError(msg)
         store.finish()
-        (Path(part) / goal.name).rename(goal)
+        try:
+            (Path(part) / goal.name).rename(goal)
+        except OSError:  # another thread or process may have written it meanwhile
+            _refuse_taken(goal)
+            raise
+
+
+def _refuse_taken(goal: Path) -> None:
+    if os.path.lexists(goal):
+        msg = f"path={shown(str(goal))} is there already; remove it first, or name another."
+        raise ValueError(msg)
 
 
 def _checked(blocks: Any) -> Iterator[tuple[int, Any]]:
