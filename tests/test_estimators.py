@@ -33,6 +33,7 @@ from cosep import (
     make_coseparable,
     mix,
     preselect,
+    row_blocks,
     spa,
 )
 from cosep.linking import LINKS
@@ -942,3 +943,39 @@ def test_models_that_need_all_of_x_refuse_blocks_unread(estimator, in_blocks):
             with pytest.raises(ValueError, match="takes X in memory only"):
                 getattr(model, name)(lazy)
     assert read == []
+
+
+MIXING = [
+    CoSeparableNMF(5, 5),
+    SeparableNMF(5, axis="rows"),
+    SeparableNMF(5),
+    HALSNMF(5),
+    MinVolNMF(4),
+    TriSymmetricNMF(4),
+    GeneralizedSeparableNMF(6),
+]
+
+
+@pytest.mark.parametrize("model", MIXING, ids=repr)
+@pytest.mark.parametrize("noise", [0.0, 1e-5, 1e-3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.filterwarnings("ignore::cosep.SelectionWarning")
+def test_the_data_of_the_fit_are_transformed_to_the_fitted_factor_where_components_depend_on_each_other(
+    model, noise, dtype
+):
+    """Components that are rounded to float32 after their weights were found would have others."""
+    random = np.random.default_rng(1)
+    X = random.uniform(size=(30, 3)) @ random.uniform(size=(3, 20))
+    X = (X * (1 + noise * random.standard_normal(X.shape))).astype(dtype)
+    fitted = clone(model).fit(X)
+    largest = fitted.row_factor_.max()
+    np.testing.assert_allclose(fitted.transform(X), fitted.row_factor_, rtol=0, atol=1e-7 * largest)
+
+
+@pytest.mark.parametrize("noise", [1e-5, 1e-3])
+def test_rows_in_blocks_are_transformed_to_the_fitted_factor_where_components_depend_on_each_other(noise):
+    random = np.random.default_rng(1)
+    X = random.uniform(size=(30, 3)) @ random.uniform(size=(3, 20))
+    X = (X * (1 + noise * random.standard_normal(X.shape))).astype(np.float32)
+    fitted = CoSeparableNMF(5, 5).fit(row_blocks(X))
+    np.testing.assert_allclose(fitted.transform(X), fitted.row_factor_, rtol=0, atol=1e-7 * fitted.row_factor_.max())

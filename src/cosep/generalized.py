@@ -14,7 +14,7 @@ import numpy as np
 from cosep.factorization import Callback, Factorization, Selection
 from cosep.matrix.checks import as_matrix, check_callback, check_number, check_positive
 from cosep.matrix.local import Array, LocalMatrix
-from cosep.mixing import Budget, alternate, check_selection, factor_labels, mix, narrow, nonnegative
+from cosep.mixing import Budget, alternate, check_selection, factor_labels, mix, narrow, nonnegative, stored
 
 
 def mix_generalized(
@@ -82,6 +82,7 @@ def mix_generalized(
 
     nothing = np.zeros_like(M_H), np.zeros_like(M_C.T)
     P1, P2, objective = alternate(advance, *nothing, half_error(*nothing), Budget("mix", max_iter, tol, callback))
+    P2 = stored(P2, M.dtype)
     P1 = row_weights(M, C, H, P2)
     objective[-1] = min(objective[-1], half_error(P1, P2))
     W, B = np.hstack([P1, C]), np.vstack([H, P2])

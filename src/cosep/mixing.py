@@ -57,7 +57,7 @@ def mix(
     -------
     Factorization
         ``meta["objective"]`` holds ``1/2 ||X - P1 S P2||^2 / ||X||^2`` at the start and after each alternation that
-        lowered it. ``row_factor`` is the exact minimiser for the final ``core @ col_factor``.
+        lowered it. ``row_factor`` is the exact minimiser for the final ``core @ col_factor`` in the type of X.
 
     Examples
     --------
@@ -106,6 +106,15 @@ def narrow(part: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
     return part.astype(dtype) if fits else part
 
 
+def stored(part: Array, dtype: np.dtype[Any]) -> Array:
+    """Return the array as `narrow` rounds it, in float64 again.
+
+    A factor that is solved for after the other one was rounded fits what is kept of that one. Where components depend
+    on each other, rounding these to float32 afterwards would change their weights by several percent.
+    """
+    return part if dtype == np.float64 else narrow(part, dtype).astype(np.float64)
+
+
 def factor_labels(factor: Array, strengths: Array) -> Indices:
     """Return for each row of ``factor`` the component with the largest share, ``factor[i,k] * strengths[k]``.
 
@@ -143,7 +152,8 @@ def _coseparable(
     row_weights, col_weights = column_weights(M.T, rows).T, column_weights(M, cols)
     budget = Budget("mix", max_iter, tol, callback)
     P1, P2, objective = refit(M, S, row_weights, col_weights, budget)
-    H = S @ P2
+    P2 = stored(P2, M.dtype)
+    H = stored(S @ P2, M.dtype)
     target, total = M.dot(H.T), max(M.squared_norm(), np.finfo(np.float64).tiny)
     # From zero, as new rows are explained: where there are several best factors, the same one.
     P1 = nonnegative(H.T, target, np.zeros_like(P1), exact=True)

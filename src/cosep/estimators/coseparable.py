@@ -304,7 +304,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self.core_, self.col_weights_ = np.asarray(factors.core), np.asarray(factors.col_weights)
         self.n_rows_, self.n_cols_ = self.core_.shape
         with np.errstate(over="ignore"):
-            self.components_ = self.core_ @ factors.col_factor
+            product = self.core_.astype(np.float64) @ factors.col_factor.astype(np.float64)
+            self.components_ = product.astype(np.result_type(self.core_, factors.col_factor))
         if not np.isfinite(self.components_).all():
             msg = "X is so near the largest float that its components are not; divide X by a constant."
             raise ValueError(msg)

@@ -22,7 +22,7 @@ from cosep.large.statistics import Drawing, Statistics, statistics
 from cosep.matrix.blocks import Column, RowBlocks
 from cosep.matrix.checks import SAFE_EXPONENT
 from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.mixing import alternate, half_squared_error_of, mix, narrow, nonnegative_of
+from cosep.mixing import alternate, half_squared_error_of, mix, narrow, nonnegative_of, stored
 from cosep.scaling import inverse
 
 # Rows of the sample, unless they hold more entries than this: 128 MB of numbers, and as many indices if it is sparse.
@@ -108,7 +108,9 @@ def fit_chosen(passes: Passes, plan: Plan, found: Statistics, choice: Choice) ->
     of_cols = topics[-1] * strengths
     of_cols = of_cols[:, own_components(of_cols[cols])]
     order = own_components(row_shares(LocalMatrix(A.values[rows]), topics[0]))
-    fitted = Fitted(S, cols, S @ P2, R, V.T, topics[0][:, order], col_scale, unit(of_cols))
+    P2 = stored(P2, passes.blocks.dtype)
+    H = stored(S @ P2, passes.blocks.dtype)
+    fitted = Fitted(S, cols, H, R, V.T, topics[0][:, order], col_scale, unit(of_cols))
     measured: Outcome = passes.fold("outcome", Outcome, outcome, fitted)
     errors = np.sqrt(measured.errors / total)
     selection = choice.selection

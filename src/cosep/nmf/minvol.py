@@ -16,7 +16,7 @@ from cosep.factorization import Callback, Factorization, SelectionWarning
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent, simplex_descent
 from cosep.matrix.checks import as_matrix, check_callback, check_count, check_nonzero, check_number, check_positive
 from cosep.matrix.local import Array, LocalMatrix
-from cosep.mixing import factor_labels, half_squared_error, narrow
+from cosep.mixing import factor_labels, half_squared_error, narrow, stored
 from cosep.nmf.record import absorb
 from cosep.select.snpa import snpa
 
@@ -119,8 +119,9 @@ def minvol(
     if rest > 0:
         msg = "X has entries so close to the largest float that the corners around it are beyond; divide X by 1000."
         raise ValueError(msg)
+    W = stored(W, M.dtype)
     V = simplex_coefficients(M.T, W.T)
-    objective[-1] = half_squared_error(total, W, B, V) + weight * volume
+    objective[-1] = half_squared_error(total, W, M.cross(W), V) + weight * volume
     return Factorization(
         row_factor=narrow(np.ldexp(corners, rest), M.dtype),
         core=None,

@@ -7,19 +7,25 @@ import numpy as np
 
 from cosep.factorization import Factorization
 from cosep.matrix.local import Array, LocalMatrix
-from cosep.mixing import factor_labels, narrow
+from cosep.mixing import coefficients, factor_labels, narrow, stored
 
 # Numbers of float64 in full precision lie between these powers of two.
 SMALLEST_EXPONENT, LARGEST_EXPONENT = -1021, 1024
 
 
 def two_factors(M: LocalMatrix, W: Array, H: Array, meta: Mapping[str, Any]) -> Factorization:
-    """Return ``W @ H`` with rows of H that sum to one, the component that explains most first."""
+    """Return ``W @ H`` with rows of H that sum to one, the component that explains most first.
+
+    Where H is rounded to a smaller type, W is solved for once more.
+    """
     sums = H.sum(axis=1)
     sums[sums == 0] = 1.0
     W, H = W * sums, H / sums[:, None]
     order = np.argsort(-np.linalg.norm(W, axis=0) * np.linalg.norm(H, axis=1), kind="stable")
     W, H = W[:, order], H[order]
+    if M.dtype != np.float64:
+        H = stored(H, M.dtype)
+        W = coefficients(M, H)
     scaled, rest = absorb(W, M.exponent)
     return Factorization(
         row_factor=narrow(scaled, M.dtype),
