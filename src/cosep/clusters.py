@@ -9,12 +9,13 @@ W, V : nonnegative factors of A, A ~ W V'
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
+from cosep.filled import filled
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import Budget, column_weights, factor_labels
 from cosep.nmf.extrapolated import extrapolated
 from cosep.scaling import scale
+from cosep.ties import assigned_components, first_largest
 
 
 class Clusters(NamedTuple):
@@ -33,41 +34,41 @@ def co_cluster(M: LocalMatrix, rows: Indices, cols: Indices, budget: Budget) -> 
     an all-zero row to none, -1. The k-th cluster is the one that the k-th selected row (column) has most part in,
     as far as that can be for all at once.
     """
+    part = filled(M, rows, cols)
+    M, rows, cols = part.M, part.row_positions(rows), part.col_positions(cols)
     A = scale(LocalMatrix(M.values), "degree")[0]
     factors = cluster_factors(A, rows, cols, budget)
     of_rows, of_cols = _shares(*factors[0], rows), _shares(*factors[-1][::-1], cols)
     return Clusters(
-        label(of_rows, M.T.sums()),
-        label(of_cols, M.sums()),
-        np.asarray((unit(of_rows).T @ A.dot(unit(of_cols))).argmax(axis=1)),
+        part.of_rows(label(of_rows, M.T.sums()), -1),
+        part.of_cols(label(of_cols, M.sums()), -1),
+        first_largest(unit(of_rows).T @ A.dot(unit(of_cols))),
     )
 
 
 def cluster_factors(A: LocalMatrix, rows: Indices, cols: Indices, budget: Budget) -> list[tuple[Array, Array]]:
     """Return W and V by which rows and columns are clustered: one pair for both where there are as many of both."""
+    part = filled(A, rows, cols)
+    A, rows, cols = part.M, part.row_positions(rows), part.col_positions(cols)
     from_rows = column_weights(A.T, rows).T, A.take(rows=rows).T
     from_cols = A.take(cols=cols), column_weights(A, cols).T
     if len(rows) == len(cols):
-        return [extrapolated(A, len(rows), budget, [from_rows, from_cols])]
-    return [extrapolated(A, len(rows), budget, [from_rows]), extrapolated(A, len(cols), budget, [from_cols])]
+        pairs = [extrapolated(A, len(rows), budget, [from_rows, from_cols])]
+    else:
+        pairs = [extrapolated(A, len(rows), budget, [from_rows]), extrapolated(A, len(cols), budget, [from_cols])]
+    return [(part.of_rows(W), part.of_cols(V.T).T) for W, V in pairs]
 
 
 def _shares(W: Array, V: Array, chosen: Indices) -> Array:
     """Return what each component contributes to each row, in an order that puts the chosen rows in their own ones."""
     shares = W * np.linalg.norm(V, axis=0)
-    return np.asarray(shares[:, own_components(shares[chosen])])
-
-
-def own_components(shares: Array) -> Indices:
-    """Return a component for each row, those that they have most part in as far as that can be for all at once."""
-    relative = shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    return np.asarray(linear_sum_assignment(relative, maximize=True)[1], dtype=np.intp)
+    return np.asarray(shares[:, assigned_components(shares[chosen])])
 
 
 def label(shares: Array, sums: Array) -> Indices:
     """Return the component with the largest share, the strongest one where none has any; -1 where the sum is zero."""
     labels = factor_labels(shares, np.ones(shares.shape[1]))
-    return np.where((labels < 0) & (sums > 0), np.linalg.norm(shares, axis=0).argmax(), labels)
+    return np.where((labels < 0) & (sums > 0), first_largest(np.linalg.norm(shares, axis=0)), labels)
 
 
 def unit(shares: Array) -> Array:

@@ -19,7 +19,8 @@ from cosep.matrix.checks import as_matrix, check_callback, check_nonzero
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.messages import shown
 from cosep.mixing import factor_labels, half_squared_error, nonnegative
-from cosep.select.turns import SAME, several_largest
+from cosep.select.turns import several_largest
+from cosep.ties import SAME
 
 # Of the columns outside, so many have their gain found in each place, and so many of these their weights solved for;
 # more, where the problems to be solved, one for each column and finalist, are no more than this.

@@ -5,13 +5,13 @@ therefore run on what is left, to the same bits.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosep.factorization import Factorization, Selection
-from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.matrix.local import Indices, LocalMatrix
 
 
 class Filled(NamedTuple):
@@ -42,18 +42,18 @@ class Filled(NamedTuple):
         )
 
     def row_positions(self, rows: Indices) -> Indices:
-        """Return where kept rows of the whole matrix stand in this part."""
+        """Return where rows of the whole matrix, which must have been kept, stand in this part."""
         return np.searchsorted(self.rows, rows)
 
     def col_positions(self, cols: Indices) -> Indices:
-        """Return where kept columns of the whole matrix stand in this part."""
+        """Return where columns of the whole matrix, which must have been kept, stand in this part."""
         return np.searchsorted(self.cols, cols)
 
-    def of_rows(self, part: NDArray[np.generic], missing: float = 0) -> NDArray[np.generic]:
+    def of_rows(self, part: NDArray[Any], missing: float = 0) -> NDArray[Any]:
         """Return what is known of each row of this part for each row of the whole matrix."""
         return _spread(part, self.rows, self.shape[0], missing)
 
-    def of_cols(self, part: NDArray[np.generic], missing: float = 0) -> NDArray[np.generic]:
+    def of_cols(self, part: NDArray[Any], missing: float = 0) -> NDArray[Any]:
         """Return what is known of each column of this part, along the last axis, for each column of the whole."""
         return _spread(part.T, self.cols, self.shape[1], missing).T
 
@@ -81,13 +81,13 @@ def filled(M: LocalMatrix, rows: Indices | None = None, cols: Indices | None = N
     keep_rows, keep_cols = M.T.filled_columns(), M.filled_columns()
     if not keep_rows.any():
         keep_rows[:], keep_cols[:] = True, True
-    keep_rows[() if rows is None else rows] = True
-    keep_cols[() if cols is None else cols] = True
+    keep_rows[[] if rows is None else rows] = True
+    keep_cols[[] if cols is None else cols] = True
     kept = np.flatnonzero(keep_rows), np.flatnonzero(keep_cols)
     return Filled(M if keep_rows.all() and keep_cols.all() else M.part(*kept), *kept, M.shape)
 
 
-def _spread(part: NDArray[np.generic], where: Indices, size: int, missing: float) -> NDArray[np.generic]:
+def _spread(part: NDArray[Any], where: Indices, size: int, missing: float) -> NDArray[Any]:
     if len(where) == size:
         return part
     whole = np.full((size, *part.shape[1:]), missing, dtype=part.dtype)

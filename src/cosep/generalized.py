@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cosep.factorization import Callback, Factorization, Selection
+from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_callback, check_number, check_positive
 from cosep.matrix.local import Array, LocalMatrix
 from cosep.mixing import Budget, alternate, check_selection, factor_labels, mix, narrow, nonnegative, stored
@@ -66,6 +67,8 @@ def mix_generalized(
     check_callback(callback)
     if rows is None or cols is None:
         return mix(M, selection)
+    part = filled(M, rows, cols)
+    M, rows, cols = part.M, part.row_positions(rows), part.col_positions(cols)
     H, C = M.take(rows=rows), M.take(cols=cols)
     M_H, M_C = M.dot(H.T), M.cross(C)
     total = max(M.squared_norm(), np.finfo(np.float64).tiny)
@@ -86,15 +89,15 @@ def mix_generalized(
     P1 = row_weights(M, C, H, P2)
     objective[-1] = min(objective[-1], half_error(P1, P2))
     W, B = np.hstack([P1, C]), np.vstack([H, P2])
-    return Factorization(
+    found = Factorization(
         row_factor=narrow(np.hstack([P1, np.ldexp(C, M.exponent)]), M.dtype),
         core=None,
         col_factor=narrow(np.vstack([np.ldexp(H, M.exponent), P2]), M.dtype),
-        selection=selection,
         row_labels=factor_labels(W, np.linalg.norm(B, axis=1)),
         col_labels=factor_labels(B.T, np.linalg.norm(W, axis=0)),
         meta={"objective": objective},
     )
+    return part.factors(found, selection)
 
 
 def row_weights(M: LocalMatrix, C: Array, H: Array, P2: Array) -> Array:

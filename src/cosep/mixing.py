@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.factorization import Callback, Factorization, Selection
+from cosep.filled import filled
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent
 from cosep.matrix.checks import as_matrix, check_callback, check_indices, check_number, check_positive
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.messages import shown
+from cosep.ties import first_largest
 
 # Inside an alternation: a KKT residual below the first, or this many sweeps.
 INNER_TOL = 1e-3
@@ -72,11 +74,15 @@ def mix(
     tol = check_number(tol, "tol", 0.0)
     rows, cols = check_selection(selection, M.shape)
     check_callback(callback)
+    part = filled(M, rows, cols)
     if rows is not None and cols is not None:
-        return _coseparable(M, selection, rows, cols, max_iter=max_iter, tol=tol, callback=callback)
-    if cols is None:
-        return _separable(M.T, selection.T, check_indices(rows, "row_indices")).T
-    return _separable(M, selection, cols)
+        budget = Budget("mix", max_iter, tol, callback)
+        found = _coseparable(part.M, part.row_positions(rows), part.col_positions(cols), budget)
+    elif rows is not None:
+        found = _separable(part.M.T, part.row_positions(rows)).T
+    else:
+        found = _separable(part.M, part.col_positions(check_indices(cols, "col_indices")))
+    return part.factors(found, selection)
 
 
 def column_weights(M: LocalMatrix, cols: Indices) -> Array:
@@ -122,35 +128,24 @@ def factor_labels(factor: Array, strengths: Array) -> Indices:
     split between factors. A row without any component gets -1; the lowest component wins a tie.
     """
     shares = factor * strengths
-    return np.where(shares.any(axis=1), shares.argmax(axis=1), -1)
+    return np.where(shares.any(axis=1), first_largest(shares), -1)
 
 
-def _separable(M: LocalMatrix, selection: Selection, cols: Indices) -> Factorization:
+def _separable(M: LocalMatrix, cols: Indices) -> Factorization:
     A, V = M.take(cols=cols), column_weights(M, cols)
     return Factorization(
         row_factor=narrow(np.ldexp(A, M.exponent), M.dtype),
         core=None,
         col_factor=narrow(V, M.dtype),
-        selection=selection,
         col_weights=narrow(V, M.dtype),
         row_labels=factor_labels(A, np.linalg.norm(V, axis=1)),
         col_labels=factor_labels(V.T, np.linalg.norm(A, axis=0)),
     )
 
 
-def _coseparable(
-    M: LocalMatrix,
-    selection: Selection,
-    rows: Indices,
-    cols: Indices,
-    *,
-    max_iter: int,
-    tol: float,
-    callback: Callback | None,
-) -> Factorization:
+def _coseparable(M: LocalMatrix, rows: Indices, cols: Indices, budget: "Budget") -> Factorization:
     S = M.take(rows, cols)
     row_weights, col_weights = column_weights(M.T, rows).T, column_weights(M, cols)
-    budget = Budget("mix", max_iter, tol, callback)
     P1, P2, objective = refit(M, S, row_weights, col_weights, budget)
     P2 = stored(P2, M.dtype)
     H = stored(S @ P2, M.dtype)
@@ -162,7 +157,6 @@ def _coseparable(
         row_factor=narrow(P1, M.dtype),
         core=narrow(np.ldexp(S, M.exponent), M.dtype),
         col_factor=narrow(P2, M.dtype),
-        selection=selection,
         row_weights=narrow(row_weights, M.dtype),
         col_weights=narrow(col_weights, M.dtype),
         row_labels=factor_labels(P1, np.linalg.norm(S @ P2, axis=1)),

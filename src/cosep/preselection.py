@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.factorization import Callback
+from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_callback, check_count, check_indices
 from cosep.matrix.leading import leading_triplets
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import coefficients
 from cosep.select.spa import pursue
 from cosep.select.turns import refuse_nothing
+from cosep.ties import SHARE_DIGITS, first_largest, near_largest
 
 # Cosines this close are a tie; directions whose squared sine is below it are one.
 SAME = 1e-12
@@ -110,8 +112,8 @@ def preselect(X: Any, n: int, *, callback: Callback | None = None) -> Preselecti
     99 %; of those of co-(10, 10)-separable ones 20 kept 94 %, 80 kept all. Factors from what SPA chose among the rest
     still explained more than 0.95 of each matrix (measured once). Where exactness matters, preselect many, or none.
 
-    Time is O(nnz log n) while the clusters stay balanced; a cluster at a time is copied. Adding all-zero rows changes
-    the means, and thus may change the representatives, not the clusters.
+    Time is O(nnz log n) while the clusters stay balanced; a cluster at a time is copied. All-zero rows do not count:
+    means are taken over the others.
 
     Examples
     --------
@@ -125,11 +127,12 @@ def preselect(X: Any, n: int, *, callback: Callback | None = None) -> Preselecti
     M = as_matrix(X)
     n = check_count(n, "n", M.shape[1], "n_features")
     check_callback(callback)
+    part = filled(M)
+    M = part.M.columns(np.arange(part.M.shape[1]))
     squares = M.squared_norms()
     nonzero = np.flatnonzero(squares > 0)
     if len(nonzero) == 0:
         refuse_nothing()
-    M = M.columns(np.arange(M.shape[1]))
     fresh: tuple[Cluster, ...] = (_cluster(M, nonzero),)
     leaves = {int(nonzero[0]): fresh[0]}
     queue: list[tuple[float, int, tuple[Cluster, ...]]] = []
@@ -151,8 +154,10 @@ def preselect(X: Any, n: int, *, callback: Callback | None = None) -> Preselecti
     labels = np.full(M.shape[1], -1)
     for number, leaf in enumerate(clusters):
         labels[leaf.members] = number
-    representatives = np.array([leaf.representative for leaf in clusters], dtype=np.intp)
-    return Preselection(representatives, labels, np.sqrt([float(len(leaf.members)) for leaf in clusters]))
+    representatives = part.cols[[leaf.representative for leaf in clusters]]
+    return Preselection(
+        representatives, part.of_cols(labels, -1), np.sqrt([float(len(leaf.members)) for leaf in clusters])
+    )
 
 
 def _cluster(M: LocalMatrix, members: Indices) -> Cluster:
@@ -173,12 +178,13 @@ def split(C: LocalMatrix, U: Array, s: Array, V: Array) -> NDArray[np.bool_] | N
     W = np.maximum(U @ plane[:, extremes], 0.0)
     weights = coefficients(C.T, W.T)
     total = weights.sum(axis=1)
-    x = np.divide(weights[:, 0], total, out=np.zeros(len(total)), where=total > 0)
+    # Rounded, so that a share on a threshold is on it however the matrix is stored.
+    x = np.round(np.divide(weights[:, 0], total, out=np.zeros(len(total)), where=total > 0), SHARE_DIGITS)
     at = threshold(x)
     for first in (x >= at, x > at):
         if first.any() and not first.all():
             return np.asarray(first)
-    return np.asarray(np.arange(len(x)) == squared_sines.argmax())
+    return np.asarray(np.arange(len(x)) == first_largest(squared_sines))
 
 
 def threshold(x: Array) -> float:
@@ -201,6 +207,6 @@ def representative(C: LocalMatrix, u: Array) -> int:
     np.divide(
         inner - sums * u.mean(), scale * np.sqrt(np.abs(variances)), out=correlation, where=varies & (scale > SAME)
     )
-    tied = correlation >= correlation.max() - SAME
+    tied = near_largest(correlation, SAME, scale=1.0)
     cosine = np.where(tied, inner / np.sqrt(squares), -1.0)
-    return int(np.flatnonzero(cosine >= cosine.max() - SAME)[0])
+    return int(first_largest(cosine, SAME, scale=1.0))

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from cosep.factorization import Factorization, Scaling
+from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_choice
 from cosep.matrix.local import Array, LocalMatrix
 
@@ -85,7 +86,9 @@ def scale(X: Any, name: str) -> tuple[LocalMatrix, Scaling]:
     The result of every rule is the same for X and for a multiple of X.
     """
     M = as_matrix(X)
-    rows, cols = SCALINGS[check_choice(name, "scaling", SCALINGS)](M)
+    part = filled(M)
+    of_rows, of_cols = SCALINGS[check_choice(name, "scaling", SCALINGS)](part.M)
+    rows, cols = part.of_rows(of_rows, 1.0), part.of_cols(of_cols, 1.0)
     scaled = M.scaled(rows, cols)
     half = M.exponent // 2
     scaling = Scaling(name, np.ldexp(rows, -half), np.ldexp(cols, half - M.exponent))

@@ -55,9 +55,7 @@ def assigned_components(shares: Array) -> Indices:
 
     Of assignments that tie, one in which earlier rows have most part in theirs; then lower components to earlier rows.
     """
-    relative = np.round(
-        shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny), SHARE_DIGITS
-    )
+    relative = np.round(shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny), SHARE_DIGITS)
     k, c = (np.arange(size)[::-1] / size for size in shares.shape)
     scores = relative * (1.0 + EARLIER_ROW * k[:, None]) + LOWER_COMPONENT * np.outer(k, c)
     return np.asarray(scipy.optimize.linear_sum_assignment(scores, maximize=True)[1], dtype=np.intp)

@@ -19,6 +19,7 @@ from cosep.matrix.local import Array, LocalMatrix
 from cosep.messages import one_line, shown
 from cosep.mixing import coefficients
 from cosep.select.pool import Pool
+from cosep.ties import first_largest
 
 
 class Model(BaseEstimator, metaclass=ABCMeta):
@@ -302,7 +303,7 @@ def biclusters(factors: Factorization) -> tuple[NDArray[np.bool_], NDArray[np.bo
     """
     rows = factors.row_labels == np.arange(factors.row_factor.shape[1])[:, None]
     strengths = np.linalg.norm(factors.col_factor.astype(np.float64), axis=1)
-    partner = (factors.core * strengths).argmax(axis=1)
+    partner = first_largest(factors.core * strengths)
     return np.asarray(rows), np.asarray(factors.col_labels == partner[:, None])
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosep.clusters import cluster_factors, label, own_components, unit
+from cosep.clusters import cluster_factors, label, unit
 from cosep.factorization import Factorization, Fidelity, Selection
 from cosep.large.choice import Choice, Plan, choose
 from cosep.large.factors import Fitted, Outcome, Short, Sums, balanced, long_factors, outcome, row_shares, sums
@@ -24,6 +24,7 @@ from cosep.matrix.checks import SAFE_EXPONENT
 from cosep.matrix.local import Array, Indices, LocalMatrix
 from cosep.mixing import alternate, half_squared_error_of, mix, narrow, nonnegative_of, stored
 from cosep.scaling import inverse
+from cosep.ties import assigned_components, first_largest
 
 # Rows of the sample, unless they hold more entries than this: 128 MB of numbers, and as many indices if it is sparse.
 MOST_SAMPLED, MOST_ENTRIES = 8192, 1 << 24
@@ -106,8 +107,8 @@ def fit_chosen(passes: Passes, plan: Plan, found: Statistics, choice: Choice) ->
     budget = plan.mixing._replace(max_iter=min(plan.mixing.max_iter, MOST_STEPS))
     P2, V, objective = alternate(advance, np.asarray(start.col_factor, dtype=np.float64), V, np.inf, budget)
     of_cols = topics[-1] * strengths
-    of_cols = of_cols[:, own_components(of_cols[cols])]
-    order = own_components(row_shares(LocalMatrix(A.values[rows]), topics[0]))
+    of_cols = of_cols[:, assigned_components(of_cols[cols])]
+    order = assigned_components(row_shares(LocalMatrix(A.values[rows]), topics[0]))
     P2 = stored(P2, passes.blocks.dtype)
     H = stored(S @ P2, passes.blocks.dtype)
     fitted = Fitted(S, cols, H, R, V.T, topics[0][:, order], col_scale, unit(of_cols))
@@ -116,10 +117,10 @@ def fit_chosen(passes: Passes, plan: Plan, found: Statistics, choice: Choice) ->
     selection = choice.selection
     return LargeFit(
         selection=Selection(choice.sample.indices[rows], cols, selection.gap, selection.n_iter, selection.history),
-        fitted=fitted._replace(strongest=int(measured.squared_shares.argmax())),
+        fitted=fitted._replace(strongest=int(first_largest(measured.squared_shares))),
         P2=P2,
         col_labels=label(of_cols, found.sums),
-        partners=measured.meetings.argmax(axis=1),
+        partners=first_largest(measured.meetings),
         fidelity=Fidelity(*(1.0 - errors[:3]).tolist()),
         relative_error=float(errors[3]),
         norm=float(np.sqrt(total)),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cosep.factorization import Callback, Factorization
+from cosep.filled import filled
 from cosep.kernels.quadratic import orthant_descent
 from cosep.matrix.checks import as_matrix, check_callback, check_count, check_nonzero, check_number, check_positive
 from cosep.matrix.local import Array, LocalMatrix
@@ -72,6 +73,8 @@ def ahals(X: Any, r: int, *, max_iter: int = 500, tol: float = 1e-6, callback: C
     tol = check_number(tol, "tol", 0.0)
     check_callback(callback)
     check_nonzero(M)
+    part = filled(M)
+    M = part.M
     W, V = _scaled_start(M, r)
     total = M.squared_norm()
     objective = [half_squared_error(total, W, M.cross(W), V)]
@@ -89,7 +92,7 @@ def ahals(X: Any, r: int, *, max_iter: int = 500, tol: float = 1e-6, callback: C
         converged = objective[-2] - objective[-1] <= 0.5 * tol
     W = coefficients(M, V.T)
     objective[-1] = half_squared_error(total, V, M.dot(V), W)
-    return two_factors(M, W, V.T, {"objective": objective, "converged": converged})
+    return part.factors(two_factors(M, W, V.T, {"objective": objective, "converged": converged}))
 
 
 def _scaled_start(M: LocalMatrix, r: int) -> tuple[Array, Array]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cosep.factorization import Callback, Factorization
+from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_callback, check_nonzero, check_number, check_pair, check_positive
 from cosep.matrix.local import Array
 from cosep.mixing import factor_labels, half_squared_error, narrow
@@ -76,6 +77,8 @@ def biorthogonal(
     tol = check_number(tol, "tol", 0.0)
     check_callback(callback)
     check_nonzero(M)
+    part = filled(M)
+    M = part.M
     F, G = _filled(svd_start(M, r1)[0]), _filled(svd_start(M, r2)[1].T)
     S = F.T @ M.dot(G)
     total = M.squared_norm()
@@ -92,7 +95,7 @@ def biorthogonal(
         recent = objective[-1 - WINDOW :]
         converged = len(recent) > WINDOW and max(recent) - min(recent) <= 0.5 * tol
     core, rest = absorb(S, M.exponent)
-    return Factorization(
+    found = Factorization(
         row_factor=narrow(np.ldexp(F, rest), M.dtype),
         core=narrow(core, M.dtype),
         col_factor=narrow(G.T, M.dtype),
@@ -100,6 +103,7 @@ def biorthogonal(
         col_labels=factor_labels(G, np.linalg.norm(F @ S, axis=0)),
         meta={"objective": objective, "converged": converged, "orthogonality": max(map(_orthogonality, (F, G)))},
     )
+    return part.factors(found)
 
 
 def update_factor(F: Array, B: Array) -> Array:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from cosep.factorization import Callback, Factorization, SelectionWarning
+from cosep.filled import filled
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent, simplex_descent
 from cosep.matrix.checks import as_matrix, check_callback, check_count, check_nonzero, check_number, check_positive
 from cosep.matrix.local import Array, LocalMatrix
@@ -97,6 +98,8 @@ def minvol(
     tol = check_number(tol, "tol", 0.0)
     check_callback(callback)
     check_nonzero(M)
+    part = filled(M)
+    M = part.M
     total = M.squared_norm()
     W = _starting_corners(M, r)
     V = simplex_coefficients(M.T, W.T)
@@ -122,7 +125,7 @@ def minvol(
     W = stored(W, M.dtype)
     V = simplex_coefficients(M.T, W.T)
     objective[-1] = half_squared_error(total, W, M.cross(W), V) + weight * volume
-    return Factorization(
+    found = Factorization(
         row_factor=narrow(np.ldexp(corners, rest), M.dtype),
         core=None,
         col_factor=narrow(V.T, M.dtype),
@@ -130,6 +133,7 @@ def minvol(
         col_labels=factor_labels(V, np.linalg.norm(W, axis=0)),
         meta={"objective": objective, "converged": converged, "volume": volume},
     )
+    return part.factors(found)
 
 
 def simplex_coefficients(M: LocalMatrix, H: Array, exponent: int = 0) -> Array:
@@ -172,7 +176,7 @@ def _starting_corners(M: LocalMatrix, r: int) -> Array:
     """Return r columns of M, some of them zero where fewer explain all others."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)
-        corners = M.take(cols=snpa(M, r, normalize=False).col_indices)
+        corners = M.take(cols=snpa(M, min(r, M.shape[1]), normalize=False).col_indices)
     return np.pad(corners, ((0, 0), (0, r - corners.shape[1])))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from cosep.factorization import Callback, Factorization
+from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_callback, check_nonzero, check_number, check_positive
 from cosep.matrix.local import Array, LocalMatrix
 from cosep.mixing import half_squared_error
@@ -61,6 +62,8 @@ def rank2(X: Any, *, max_iter: int = 500, tol: float = 1e-6, callback: Callback 
     tol = check_number(tol, "tol", 0.0)
     check_callback(callback)
     check_nonzero(M)
+    part = filled(M)
+    M = part.M
     total = M.squared_norm()
     W = min(_starts(M), key=lambda W: _first_error(M, W, total))
     objective = [_first_error(M, W, total)]
@@ -73,7 +76,7 @@ def rank2(X: Any, *, max_iter: int = 500, tol: float = 1e-6, callback: Callback 
         if callback is not None:
             callback("rank2", len(objective) - 1, max_iter, float(np.sqrt(max(2.0 * objective[-1], 0.0))))
         converged = objective[-2] - objective[-1] <= 0.5 * tol
-    return two_factors(M, W, V.T, {"objective": objective, "converged": converged})
+    return part.factors(two_factors(M, W, V.T, {"objective": objective, "converged": converged}))
 
 
 def _starts(M: LocalMatrix) -> Iterator[Array]:

@@ -8,6 +8,7 @@ import numpy as np
 from cosep.factorization import Factorization
 from cosep.matrix.local import Array, LocalMatrix
 from cosep.mixing import coefficients, factor_labels, narrow, stored
+from cosep.ties import descending
 
 # Numbers of float64 in full precision lie between these powers of two.
 SMALLEST_EXPONENT, LARGEST_EXPONENT = -1021, 1024
@@ -21,7 +22,7 @@ def two_factors(M: LocalMatrix, W: Array, H: Array, meta: Mapping[str, Any]) -> 
     sums = H.sum(axis=1)
     sums[sums == 0] = 1.0
     W, H = W * sums, H / sums[:, None]
-    order = np.argsort(-np.linalg.norm(W, axis=0) * np.linalg.norm(H, axis=1), kind="stable")
+    order = descending(np.linalg.norm(W, axis=0) * np.linalg.norm(H, axis=1))
     W, H = W[:, order], H[order]
     if M.dtype != np.float64:
         H = stored(H, M.dtype)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cosep.factorization import Callback, Factorization, Selection
+from cosep.filled import filled
 from cosep.kernels.projections import project_orthant
 from cosep.kernels.quadratic import fast_gradient
 from cosep.matrix.checks import as_matrix, check_callback, check_count, check_number, check_positive
@@ -79,8 +80,10 @@ def trisymmetric(
     max_iter = check_positive(max_iter)
     tol = check_number(tol, "tol", 0.0)
     check_callback(callback)
-    A = GramMatrix(M)
-    anchors, _ = pursue(A, r, spa_weights(A), positions=check_pool(pool, r, M.shape[1]))
+    positions = check_pool(pool, r, M.shape[1])
+    part = filled(M, cols=positions.include)
+    A = GramMatrix(part.M)
+    anchors, _ = pursue(A, r, spa_weights(A), positions=positions.within(part.cols))
     warn_if_fewer(anchors, r, ANCHORS)
     _report(callback, 1, np.nan)
     total = A.squared_norm()
@@ -106,16 +109,18 @@ def trisymmetric(
     if not (np.isfinite(topics).all() and np.isfinite(core).all()):
         msg = "X is too large for the factors of X'X to be floats; divide X by a constant."
         raise ValueError(msg)
+    # The factors are those of X'X, with a row and a column for each column of X.
+    whole = part._replace(M=A, rows=part.cols, shape=(M.shape[1], M.shape[1]))
     labels = factor_labels(W, np.linalg.norm(S @ unit.T, axis=1) / norms)
-    return Factorization(
+    found = Factorization(
         row_factor=narrow(topics, M.dtype),
         core=narrow(core, M.dtype),
         col_factor=narrow(topics.T, M.dtype),
-        selection=Selection(anchors, anchors, n_iter=best.n_iter),
         row_labels=labels,
         col_labels=labels,
         meta={"objective": objective, "converged": bool(best.residual <= tol)},
     )
+    return whole.factors(found, whole.selection(Selection(anchors, anchors, n_iter=best.n_iter)))
 
 
 def _error(A: GramMatrix, W: Array, S: Array, total: float) -> float:

@@ -160,12 +160,12 @@ def _shrink(
     name, size_name, pool_name = words
     size = M.shape[1]
     positions = check_pool(pool, r, size, side=pool_name, size=size_name)
-    if n is None or n >= size:
+    free = M.filled_columns()
+    if n is None or n >= max(int(free.sum()), 1):
         return Side(np.arange(size), np.ones(size), size, pool)
     if n < r:
         msg = f"{name}={n} to preselect must be at least {size_name}={r}; preselect more, or select fewer."
         raise ValueError(msg)
-    free = M.squared_norms() > 0
     free[positions.include] = False
     indices, weights = [positions.include], [np.ones(len(positions.include))]
     for group in (free & positions.allowed, free & ~positions.allowed):
