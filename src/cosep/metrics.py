@@ -106,13 +106,13 @@ def _codes(labels: Any, name: str, missing: int | None = None) -> Indices:
     if array.ndim != 1 or array.size == 0:
         msg = f"{name} must be a one-dimensional, non-empty list of labels, got {shown(labels)}."
         raise ValueError(msg)
-    if bool((array != array).any()):  # noqa: PLR0124 - true of NaN and NaT alone, whatever the type
+    if _has_nan(array):
         msg = f"{name} contains NaN; give those items a label of their own or leave them out of both lists."
         raise ValueError(msg)
     mixed = not isinstance(labels, np.ndarray) and len({isinstance(label, str) for label in labels}) > 1
     try:
         values, codes = np.unique(array, return_inverse=True)
-    except TypeError:
+    except Exception:  # noqa: BLE001 - labels may raise anything when they are compared
         mixed = True
     if mixed:
         msg = f"{name} must hold labels of one kind that can be compared; convert them to text first."
@@ -121,3 +121,11 @@ def _codes(labels: Any, name: str, missing: int | None = None) -> Indices:
         position = int(np.searchsorted(values, missing))
         codes = np.where(codes == position, -1, codes - (codes > position))
     return codes
+
+
+def _has_nan(array: NDArray[Any]) -> bool:
+    """Tell whether a label is not equal to itself, as NaN and NaT are, whatever the type."""
+    try:
+        return bool((array != array).any())  # noqa: PLR0124 - see above
+    except Exception:  # noqa: BLE001 - labels may raise anything when they are compared
+        return False

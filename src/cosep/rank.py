@@ -10,10 +10,11 @@ C : the core, r1 x r2, fitted to everything but M(I,J)
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, pairwise, product
+from itertools import chain, combinations, pairwise, product
 from math import ceil, log2
 from typing import Any, NamedTuple
 
@@ -195,17 +196,8 @@ def choose_rank(
 
 def check_ranks(ranks: Any, most_rows: int, most_cols: int) -> list[Rank]:
     """Return the pairs that are to be tried, each once, in ascending order."""
-    try:
-        given = list(ranks)
-    except TypeError:
-        given = []
-    if not given or isinstance(ranks, (str, bytes, dict)):
-        msg = (
-            f"ranks={shown(ranks)} must be whole numbers or pairs of these, such as range(2, 12) or [(5, 5), (10, 20)]."
-        )
-        raise ValueError(msg)
-    pairs = set()
-    for one in given:
+    pairs: set[Rank] = set()
+    for one in _ranks_of(ranks):
         pair = one if isinstance(one, (tuple, list, np.ndarray)) else (one, one)
         if len(pair) != 2:
             msg = f"ranks has {shown(one)}, which must be a whole number or a pair of n_rows and n_cols."
@@ -213,6 +205,19 @@ def check_ranks(ranks: Any, most_rows: int, most_cols: int) -> list[Rank]:
         n_rows = check_count(pair[0], "n_rows in ranks", most_rows, "the number of rows outside a fold")
         pairs.add((n_rows, check_count(pair[1], "n_cols in ranks", most_cols, "the number of columns outside a fold")))
     return sorted(pairs)
+
+
+def _ranks_of(ranks: Any) -> Iterator[Any]:
+    """Return what is to be tried, at least one."""
+    given: Iterator[Any] = iter(())
+    first = []
+    with suppress(Exception):  # what was passed may raise anything when it is looked at
+        given = iter(() if isinstance(ranks, (str, bytes, dict)) else ranks)
+        first = [next(given)]
+    if not first:
+        msg = f"ranks={shown(ranks)} must be whole numbers or pairs of these, such as range(2, 12) or [(5, 5), (9, 9)]."
+        raise ValueError(msg)
+    return chain(first, given)
 
 
 class Search:

@@ -1,5 +1,8 @@
 import os
+import re
 import signal
+import subprocess
+import sys
 import time
 from functools import partial
 from typing import NamedTuple
@@ -209,3 +212,79 @@ def test_pieces_of_different_widths_or_unreadable_ones_are_refused():
         from_pieces([dask.delayed(X), dask.delayed(X[:, :4])])
     with pytest.raises(BlockError, match="block 1 cannot be read"):
         from_pieces([dask.delayed(X), dask.delayed(failing)("gone")])
+
+
+LOST = """
+import socket, subprocess, sys, time
+from pathlib import Path
+from threading import Thread
+
+import dask
+import distributed
+import numpy as np
+
+from cosep import CoSeparableNMF, row_blocks
+from cosep.matrix import dask as room
+
+room.PATIENCE = "2s"
+started = []
+
+def start(*words):
+    started.append(subprocess.Popen([sys.executable, "-m", *words, "--no-dashboard"], stderr=subprocess.DEVNULL))
+    return started[-1]
+
+def block(k, begun=None):
+    if begun is not None:
+        Path(begun).touch()
+        time.sleep(100)
+    return np.random.default_rng(k).random((50, 6))
+
+def told():
+    try:
+        return CoSeparableNMF(2, 2).fit(row_blocks(pieces)).factorization_.shape[1]
+    except room.ClusterLostError as error:
+        return f"lost: {error}"
+
+def kill(begun):
+    while not begun.exists():
+        time.sleep(0.05)
+    scheduler.kill()
+
+with socket.socket() as free:
+    free.bind(("127.0.0.1", 0))
+    port = free.getsockname()[1]
+address = f"tcp://127.0.0.1:{port}"
+try:
+    scheduler = start("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port))
+    start("distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny")
+    client = distributed.Client(address, timeout=60)
+    client.wait_for_workers(1, timeout=60)
+    begun = Path(sys.argv[1], "begun")
+    pieces = [dask.delayed(block)(k, str(begun) if k else None) for k in range(2)]
+    Thread(target=kill, args=(begun,), daemon=True).start()
+    print(told())
+    start("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port))
+    while client.status != "running":
+        time.sleep(0.05)
+    pieces = [dask.delayed(block)(k) for k in range(2)]
+    print(told())
+    start("distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny")
+    client.wait_for_workers(1, timeout=60)
+    print(told())
+finally:
+    for process in started:
+        process.kill()
+    client.close(timeout=1)
+"""
+
+
+def test_a_scheduler_that_ends_or_starts_anew_is_said_to_be_lost_and_not_waited_for(tmp_path):
+    pytest.importorskip("distributed")
+    program = [sys.executable, "-W", "ignore", "-c", LOST, str(tmp_path)]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=240, check=False)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3, done.stderr
+    for line in lines[:2]:
+        assert re.fullmatch(r"lost: The connection to the Dask scheduler at tcp://127.0.0.1:\d+ was lost: .*", line)
+        assert "the data is not at fault" in line
+    assert lines[2] == "6"

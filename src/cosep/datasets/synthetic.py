@@ -16,7 +16,11 @@ from scipy.optimize import nnls
 from cosep.factorization import Selection
 from cosep.matrix.checks import check_choice, check_count, check_number, check_positive, check_random, check_switch
 from cosep.matrix.local import Array
+from cosep.messages import shown
 from cosep.scaling import scale
+
+# Larger matrices take more than 32 GB.
+MOST_ENTRIES = 2**32
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +80,9 @@ def make_coseparable(
     ((50, 40), 6, True)
     """
     m, n = check_positive(m, "m"), check_positive(n, "n")
+    if m * n > MOST_ENTRIES:
+        msg = f"m={shown(m)} and n={shown(n)} make a matrix of more than {MOST_ENTRIES} entries; ask for a smaller one."
+        raise ValueError(msg)
     r1, r2 = check_count(r1, "r1", m, "m"), check_count(r2, "r2", n, "n")
     noise = check_number(noise, "noise", 0.0, 1e100)
     permute = check_switch(permute, "permute")

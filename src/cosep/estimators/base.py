@@ -91,7 +91,8 @@ class Model(BaseEstimator, metaclass=ABCMeta):
             validate_data(self, X, reset=reset, skip_check_array=True)
         except (ValueError, TypeError) as error:
             kind = ValueError if isinstance(error, ValueError) else NotNumbersError
-            raise kind(one_line(error)) from error
+            reason = one_line(error)
+            raise kind(reason if reason.startswith("X ") else f"X: {reason}") from error
 
     def _store(self, factorization: Factorization, selection: Selection | None = None) -> None:
         """Set the attributes that every estimator has, and those of the selection where there is one."""

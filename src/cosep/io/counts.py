@@ -89,7 +89,7 @@ class TextOptions:
     def from_mapping(cls, settings: Mapping[str, Any], vocabulary: Iterable[str] | None = None) -> "TextOptions":
         """Return the options that `to_mapping` took apart, with the words to count."""
         known = {field.name for field in fields(cls)} - {"vocabulary"}
-        if not isinstance(settings, Mapping) or not set(settings) <= known:
+        if not isinstance(settings, Mapping) or not all(isinstance(name, str) and name in known for name in settings):
             msg = f"settings={shown(settings)} must be a mapping with no keys but {', '.join(sorted(known))}."
             raise ValueError(msg)
         return cls(**settings, vocabulary=None if vocabulary is None else _checked_words(vocabulary))

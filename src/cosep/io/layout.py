@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 
 from cosep.io.source import Source
+from cosep.messages import shown
 
 # Rows that are looked at to tell names from numbers.
 SAMPLE = 100
@@ -77,7 +78,9 @@ def find_column(source: Source, names: list[str], wanted: str, option: str) -> i
     """Return the position of a column that the user names."""
     if names.count(wanted) != 1:
         problem = "no column" if wanted not in names else "several columns"
-        source.fail(f"{option}={wanted!r}: there is {problem} of this name, only {', '.join(map(repr, names)):.200}.")
+        source.fail(
+            f"{option}={shown(wanted)}: there is {problem} of this name, only {', '.join(map(repr, names)):.200}."
+        )
     return names.index(wanted)
 
 

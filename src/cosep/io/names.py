@@ -100,5 +100,5 @@ def _by_name(source: Source, records: list[list[str]], names: list[str]) -> list
             source.fail(f"row {name!r} has two labels, {known[name]!r} and {label!r}; keep one.")
     missing = [name for name in names if name not in known]
     if missing:
-        source.fail(f"{len(missing)} of {len(names)} rows have no label, such as {missing[0]!r}; add them.")
+        source.fail(f"{len(missing)} of {len(names)} rows have no label, such as {shown(missing[0])}; add them.")
     return [known[name] for name in names]

@@ -103,7 +103,8 @@ def _named(names: Any, indices: Indices) -> NDArray[np.str_]:
 
 
 def _is_block(one: Any) -> bool:
-    return is_from_dask(one) or scipy.sparse.issparse(one) or callable(one) or getattr(one, "ndim", 0) == 2
+    matrix = scipy.sparse.issparse(one) or (has(one, "ndim") and one.ndim == 2)
+    return is_from_dask(one) or matrix or callable(one)
 
 
 def _of_list(blocks: Sequence[Any]) -> RowBlocks:

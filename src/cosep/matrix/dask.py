@@ -7,11 +7,12 @@ Blocks are never kept, so that memory is that of a block for each thread, and wh
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from operator import itemgetter
 from typing import Any
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import dask
 import dask.array
@@ -43,7 +44,7 @@ from cosep.matrix.blocks import (
     unreadable,
 )
 from cosep.matrix.local import LocalMatrix
-from cosep.messages import shown
+from cosep.messages import one_line, shown
 
 # The name of the tasks that answer for one block; its number stands last.
 LEAF = "cosep-block"
@@ -51,6 +52,12 @@ LEAF = "cosep-block"
 LARGEST_STATE = "10GB"
 # How long a cluster may take to answer.
 PATIENCE = "10s"
+# How often, in seconds, the connection is looked at while a pass goes on.
+POLL = 1.0
+
+
+class ClusterLostError(ConnectionError):
+    """The scheduler of a cluster ended, or was started anew, and with it all that it was computing."""
 
 
 class DaskBlocks(RowBlocks):
@@ -73,7 +80,7 @@ class DaskBlocks(RowBlocks):
         tops = [tree(branch, leaf, lambda parts: merge(*parts)) for branch in branches(range(len(runs)))]
         try:
             return merged(_computed([_flat(top) for top in tops], len(asked), tell))
-        except BlockError:
+        except (BlockError, ClusterLostError):
             raise
         except Exception as error:
             fatal = str(getattr(error, "task", ""))
@@ -139,7 +146,9 @@ def _name_unreadable(blocks: Iterable[tuple[list[Any], Slot]], cause: BaseExcept
     for pieces, slot in blocks:
         for i, piece in enumerate(pieces):
             try:
-                delayed(_nothing, pure=False)(piece).compute()
+                _computed([delayed(_nothing, pure=False)(piece)], 1, None)
+            except ClusterLostError:
+                raise
             except Exception as error:  # noqa: BLE001 - whatever reading raises, the block is to be named
                 raise unreadable(slot, error, i) from cause
 
@@ -192,7 +201,7 @@ def on_cluster(address: str) -> Iterator[None]:
     try:
         client = distributed.Client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:
-        msg = f"scheduler={shown(address)} cannot be reached ({error}); name a running one, such as 'tcp://127.0.0.1:8786'."
+        msg = f"scheduler={shown(address)} cannot be reached ({one_line(error, 150)}); name a running one, such as 'tcp://127.0.0.1:8786'."
         raise ValueError(msg) from error
     with client:
         yield
@@ -204,16 +213,68 @@ def _computed(tops: list[Delayed], count: int, progress: Progress | None) -> lis
     if client is None:
         with _told(count, progress), threadpool_limits(1):
             return list(dask.compute(*tops))
-    # Only where distributed is loaded: it would lose its own settings if it were loaded meanwhile.
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGEST_STATE}):
-        futures = client.compute(tops)
+    _check_connection(client)
+    futures: list[Any] = []
     try:
-        for done, _ in enumerate(sys.modules["distributed"].as_completed(futures), 1):
+        # Only where distributed is loaded: it would lose its own settings if it were loaded meanwhile.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGEST_STATE}):
+            futures = client.compute(tops)
+        for done in _endings(client, futures):
             if progress is not None:
                 progress(count * done // len(futures), count)
         return list(client.gather(futures))
+    except ClusterLostError:
+        raise
+    except Exception as error:
+        if _is_lost(client, futures):
+            raise _lost(client) from error
+        raise
     finally:
-        client.cancel(futures)
+        if client.status == "running":
+            client.cancel(futures)
+
+
+def _endings(client: Any, futures: list[Any]) -> Iterator[int]:
+    """Yield 1, 2, ... as futures end; raise if the connection is lost meanwhile."""
+    distributed, waiting = sys.modules["distributed"], set(futures)
+    while waiting:
+        with suppress(TimeoutError, distributed.TimeoutError, distributed.CancelledError):
+            distributed.wait(waiting, timeout=POLL, return_when="FIRST_COMPLETED")
+        if _is_lost(client, futures):
+            raise _lost(client)
+        for future in [one for one in waiting if one.done()]:
+            waiting.discard(future)
+            yield len(futures) - len(waiting)
+
+
+def _check_connection(client: Any) -> None:
+    """Refuse a client that has lost its scheduler, or was connected to another that has no workers."""
+    try:
+        scheduler = client.scheduler_info()["id"] if client.status == "running" else None
+        if scheduler is not None and _SCHEDULERS.setdefault(client, scheduler) != scheduler:
+            client.wait_for_workers(1, timeout=PATIENCE)
+            _SCHEDULERS[client] = scheduler
+    except (TimeoutError, sys.modules["distributed"].TimeoutError, OSError) as error:
+        raise _lost(client) from error
+    if scheduler is None:
+        raise _lost(client)
+
+
+def _is_lost(client: Any, futures: list[Any]) -> bool:
+    """Tell whether the scheduler has ended, or was started anew and knows nothing of the futures."""
+    return client.status != "running" or any(future.cancelled() for future in futures)
+
+
+def _lost(client: Any) -> ClusterLostError:
+    address = getattr(client.scheduler, "address", "an unknown address")
+    return ClusterLostError(
+        f"The connection to the Dask scheduler at {address} was lost: it ended, or was started anew. "
+        "Connect a new Client to a running scheduler with workers and try again; the data is not at fault."
+    )
+
+
+# The scheduler that each client was connected to when it last computed.
+_SCHEDULERS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
 
 def _told(count: int, progress: Progress | None) -> Callback:
@@ -266,8 +327,8 @@ def _measured(pieces: Sequence[Delayed]) -> tuple[list[int], int, np.dtype[Any]]
     slots = [Slot(0, 0, 0, (f"block {i}",)) for i in range(len(pieces))]
     asked = [delayed(facts, pure=False)(*pair) for pair in zip(pieces, slots, strict=True)]
     try:
-        found = _flat(delayed(_together, pure=False)(*asked)).compute()
-    except BlockError:
+        (found,) = _computed([_flat(delayed(_together, pure=False)(*asked))], 1, None)
+    except (BlockError, ClusterLostError):
         raise
     except Exception as error:
         _name_unreadable((([piece], slot) for piece, slot in zip(pieces, slots, strict=True)), error)

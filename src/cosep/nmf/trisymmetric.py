@@ -15,7 +15,7 @@ from cosep.factorization import Callback, Factorization, Selection
 from cosep.filled import filled
 from cosep.kernels.projections import project_orthant
 from cosep.kernels.quadratic import fast_gradient
-from cosep.matrix.checks import as_matrix, check_callback, check_count, check_number, check_positive
+from cosep.matrix.checks import as_matrix, check_callback, check_count, check_nonzero, check_number, check_positive
 from cosep.matrix.gram import GramMatrix
 from cosep.matrix.local import Array
 from cosep.mixing import column_weights, factor_labels, half_squared_error, narrow
@@ -76,6 +76,7 @@ def trisymmetric(
     array([1, 0])
     """
     M = as_matrix(X)
+    check_nonzero(M)
     r = check_count(r, "r", M.shape[1], "n_features")
     max_iter = check_positive(max_iter)
     tol = check_number(tol, "tol", 0.0)

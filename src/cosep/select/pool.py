@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosep.columns import flat
 from cosep.matrix.checks import check_indices
 from cosep.matrix.local import Array, Indices
 from cosep.messages import shown
@@ -72,7 +73,8 @@ def check_pool(
     pool = Pool() if pool is None else pool
     check_is_pool(pool, side)
     include = np.zeros(0, dtype=np.intp)
-    if np.asarray(pool.include, dtype=object).size:
+    named = flat(pool.include)
+    if named is None or len(named):
         include = check_indices(pool.include, f"{side}.include", n, "n")
     allowed = np.full(n, pool.candidates is None)
     if pool.candidates is not None:
