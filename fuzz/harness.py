@@ -352,13 +352,13 @@ def _log(folder: Path, pid: int) -> Path:
 
 
 def _tail(log: Path) -> str:
-    """Return the end of what a child has printed, without the list of modules that faulthandler adds."""
+    """Return what a child printed last: the innermost calls, where faulthandler has told them."""
     try:
-        return (
-            log.read_text(encoding="utf-8", errors="replace").partition("\nExtension modules:")[0].strip()[-LOG_TAIL:]
-        )
+        text = log.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
+    _, stack, calls = text.rpartition("Current thread")
+    return f"{stack}{calls}"[:LOG_TAIL] if stack else text[-LOG_TAIL:]
 
 
 def _kill_group(pid: int) -> None:
