@@ -47,6 +47,8 @@ TYPES = (
     "object", "float64", "string", "x",
 )  # fmt: skip
 BLOCK = 64
+# A text in JSON with its quotes, and what it is made of: escapes, which stay, and letters.
+JSON_TEXT, JSON_LETTER = re.compile(r'"(?:[^"\\]|\\.)*"'), re.compile(r"\\u[0-9a-fA-F]{4}|\\.|[a-z]")
 
 
 def bytes_of(random: Random, data: bytes, other: bytes = b"") -> bytes:
@@ -132,9 +134,11 @@ def json_of(random: Random, text: str) -> str:
 
 def escaped(random: Random, text: str) -> str:
     r"""Return JSON with some letters of its texts as escapes, which mean the same: ``\u0070`` for p."""
-    return re.sub(
-        r"(?<!\\)\b[a-z]", lambda found: f"\\u{ord(found[0]):04x}" if random.random() < 0.5 else found[0], text
-    )
+
+    def letter(found: re.Match[str]) -> str:
+        return f"\\u{ord(found[0]):04x}" if len(found[0]) == 1 and random.random() < 0.3 else found[0]
+
+    return JSON_TEXT.sub(lambda found: JSON_LETTER.sub(letter, found[0]), text)
 
 
 def _edit(random: Random, node: Any) -> Any:
