@@ -7,7 +7,7 @@ WHEEL := $(VENV)/.wheel
 PIP := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser lint types unit wheel bench paper format clean
+.PHONY: help demo test browser lint types unit wheel bench paper fuzz format clean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1 /p' $(MAKEFILE_LIST) | awk '{printf "%s %-8s", $$1, $$2; $$1=$$2=""; print}'
@@ -36,7 +36,7 @@ lint: $(READY)  ## ruff: rules and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(READY)  ## mypy, strict, on src, benchmarks and experiments
+types: $(READY)  ## mypy, strict, on src, benchmarks, experiments and fuzz
 	$(BIN)/mypy
 
 unit: $(READY)  ## pytest with doctests, warnings as errors and branch coverage
@@ -61,10 +61,13 @@ bench: $(READY)  ## measure everything beside its peers and write benchmarks/REA
 paper: $(READY)  ## rebuild the tables and figures of the paper and write experiments/RESULTS.md
 	$(BIN)/python -m experiments
 
+fuzz: $(READY)  ## damaged files, wrong arguments, killed runs: 22 800 cases, and write fuzz/README.md
+	$(BIN)/python -m fuzz
+
 format: $(READY)  ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:  ## remove everything that was made
-	rm -rf $(VENV) dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist fuzz/failures .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

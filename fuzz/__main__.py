@@ -15,12 +15,12 @@ from typing import cast
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[_name] = "1"
 
-from fuzz import files  # noqa: E402 - after the threads are set
+from fuzz import blocks, calls, command, files, models  # noqa: E402 - after the threads are set
 from fuzz.harness import Result, Target, name_of, run  # noqa: E402
 from fuzz.outcomes import GOOD, OUTCOMES  # noqa: E402
 from fuzz.page import page, row, write_rows  # noqa: E402
 
-MODULES = (files,)
+MODULES = (files, calls, models, blocks, command)
 TARGETS: dict[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 HERE = Path(__file__).parent
 MINUTES = 40.0
@@ -78,16 +78,27 @@ def fuzzed(target: Target, seeds: range, jobs: int, deadline: float, keep: Path)
             if kept[verdict.where] <= KEPT:
                 shutil.rmtree(keep / made.name, ignore_errors=True)
                 shutil.copytree(made, keep / made.name, symlinks=True, ignore_dangling_symlinks=True)
-                note = f"{command(name, result.seed)}\n{result.kind}: {verdict.outcome}\n{verdict.where}\n{verdict.detail}\n"
-                (keep / made.name / "verdict.txt").write_text(note, encoding="utf-8", errors="backslashreplace")
-                print(f"{verdict.outcome}: {command(name, result.seed)}  # {result.kind}: {verdict.detail[:160]!r}", flush=True)
+                (keep / made.name / "verdict.txt").write_text(
+                    told(name, result), encoding="utf-8", errors="backslashreplace"
+                )
+            if kept[verdict.where] == 1:
+                print(
+                    f"{verdict.outcome}: {repeat(name, result.seed)}  # {result.kind}: {verdict.detail[:160]!r}",
+                    flush=True,
+                )
             shutil.rmtree(made, ignore_errors=True)
     return results
 
 
-def command(name: str, seed: int) -> str:
+def repeat(name: str, seed: int) -> str:
     """Return what repeats a case."""
     return f"python -m fuzz {name} --seed {seed}"
+
+
+def told(name: str, result: Result) -> str:
+    """Return all that is known of one case."""
+    verdict = result.verdict
+    return f"{repeat(name, result.seed)}\n{result.kind}: {verdict.outcome}\n{verdict.where}\n{verdict.detail}\n"
 
 
 def by_kind(results: list[Result]) -> dict[str, list[Result]]:
@@ -98,17 +109,16 @@ def by_kind(results: list[Result]) -> dict[str, list[Result]]:
 def show(name: str, results: list[Result], cases: int, seconds: float) -> bool:
     """Print the counts and the distinct failures; tell whether there were any, or cases that were not reached."""
     counts = Counter(result.verdict.outcome for result in results)
-    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
-    print(f"{name}: {len(results)} of {cases} cases in {seconds:.0f} s: {told}")
+    summary = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
+    print(f"{name}: {len(results)} of {cases} cases in {seconds:.0f} s: {summary}")
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in sorted(results):
         if result.verdict.outcome not in GOOD:
             groups.setdefault((result.verdict.outcome, result.verdict.where), []).append(result)
     for (outcome, where), some in sorted(groups.items(), key=lambda item: -len(item[1])):
-        print(f"  {len(some):5} {outcome}: {where or 'somewhere'}; {command(name, some[0].seed)}")
+        print(f"  {len(some):5} {outcome}: {where or 'somewhere'}; {repeat(name, some[0].seed)}")
     if cases == 1 and results:
-        verdict = results[0].verdict
-        print(f"{results[0].kind}: {verdict.outcome}\n{verdict.where}\n{verdict.detail}")
+        print(told(name, results[0]), end="")
     return bool(groups) or len(results) < cases
 
 

@@ -15,11 +15,11 @@ import signal
 import time
 import warnings
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import dask
 import numpy as np
@@ -33,7 +33,6 @@ from fuzz.harness import Case, Limits
 from fuzz.outcomes import CLEAR, CRASH, HANG, UNCLEAR, WRONG_ANSWER, WRONG_EXCEPTION, Found, message_fault
 from fuzz.processes import Outcome, Run, finish, start
 from fuzz.seeds import TEXTS as DOCUMENTS
-from fuzz.seeds import put
 
 CASES = 300
 BATCH = 5
@@ -101,10 +100,8 @@ def warm(place: Path) -> None:
         with dask.config.set(scheduler="synchronous"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for argv in commands:
-                try:
+                with suppress(SystemExit, typer.Exit):  # counted later
                     app(argv, standalone_mode=False)
-                except (SystemExit, typer.Exit):
-                    pass  # counted later
     finally:
         os.chdir(here)
 
@@ -162,7 +159,9 @@ def checksums(place: Path) -> dict[str, str]:
         for name in INPUTS
         for path in ([place / name] if (place / name).is_file() else sorted((place / name).rglob("*")))
     ]
-    return {str(path.relative_to(place)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files if path.is_file()}
+    return {
+        str(path.relative_to(place)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files if path.is_file()
+    }
 
 
 def make(random: Random, folder: Path) -> Case:
@@ -254,7 +253,7 @@ def check_nothing_left(place: Path) -> None:
 
 
 def _killed_at_a_call(random: Random, place: Path) -> Callable[[], None]:
-    """A signal before or after one of the calls that rename, remove or make files."""
+    """Send a signal before or after one of the calls that rename, remove or make files."""
     new = random.choice(("b", "b", "blocks"))
     number = random.choice((signal.SIGKILL, signal.SIGTERM, signal.SIGINT))
     at, after = random.randrange(SHARED.calls[new] + 1), random.random() < 0.5
@@ -263,7 +262,7 @@ def _killed_at_a_call(random: Random, place: Path) -> Callable[[], None]:
 
 
 def _killed_at_a_moment(random: Random, place: Path) -> Callable[[], None]:
-    """A signal at any moment, with slow renames in some cases, in a new interpreter in some."""
+    """Send a signal at any moment, with slow renames in some cases, in a new interpreter in some."""
     new = random.choice(("b", "b", "blocks"))
     number = random.choice((signal.SIGKILL, signal.SIGTERM, signal.SIGINT))
     fresh, slow = random.random() < 0.15, random.random() < 0.6
@@ -294,7 +293,7 @@ def _run_killed(place: Path, run: Run, new: str, number: signal.Signals, moment:
 
 
 def _refused_call(random: Random, place: Path) -> Callable[[], None]:
-    """The system refuses one of the calls that rename, remove or make files."""
+    """Let the system refuse one of the calls that rename, remove or make files."""
     new = random.choice(("b", "b", "blocks"))
     run = Run(fit_of(new), place, refuse=(random.choice((13, 28, 5)), random.randrange(SHARED.calls[new])))
     copy_inputs(place, "a")
@@ -345,9 +344,11 @@ def _run_both(place: Path, pair: tuple[str, str], delay: float, apart: float) ->
 
 
 def _onto_an_input(random: Random, place: Path) -> Callable[[], None]:
-    """An output that is an input, under its name, a link or another path."""
-    copy_inputs(place, "a")
-    target = random.choice(("x.npy", "b.csv", "out/model.npz", "x.npz", "labels.txt", "x.zarr/zarr.json", "parts/x0.npy"))
+    """Name an output that is an input, under its name, a link or another path."""
+    target = random.choice(
+        ("x.npy", "b.csv", "out/model.npz", "x.npz", "labels.txt", "x.zarr/zarr.json", "parts/x0.npy")
+    )
+    copy_inputs(place, "blocks" if target.startswith(("x", "parts")) else "a")  # a model with these columns
     name, how = target, random.choice(("name", "symbolic", "hard", "dots"))
     if how == "dots":
         name = f"./parts/../{target}"
@@ -357,7 +358,10 @@ def _onto_an_input(random: Random, place: Path) -> Callable[[], None]:
     source = "parts" if target.startswith("parts") else "x.zarr" if "zarr" in target else target
     if target in {"out/model.npz", "labels.txt"}:
         source = "b.csv"
-    commands: list[list[str]] = [["transform", "out", source, "--out", name], ["transform", "out/model.npz", source, "--out", name]]
+    commands: list[list[str]] = [
+        ["transform", "out", source, "--out", name],
+        ["transform", "out/model.npz", source, "--out", name],
+    ]
     if source not in {"parts", "x.zarr"} and target != "out/model.npz":
         commands.append(["rank", source, "--ranks", "2", "--plot", name, "--quiet"])
     if random.random() < 0.3:
@@ -392,7 +396,7 @@ def _run_onto(place: Path, argv: list[str]) -> None:
 
 
 def _closed_stream(random: Random, place: Path) -> Callable[[], None]:
-    """Standard input, output or error is closed, full, or a pipe that nobody reads."""
+    """Close standard input, output or error, or make it full, or a pipe that nobody reads."""
     copy_inputs(place, "a")
     argv = random.choice((
         fit_of("b")[:-1],
@@ -406,7 +410,9 @@ def _closed_stream(random: Random, place: Path) -> Callable[[], None]:
         ["fit", "nothing.csv"],
         ["fit", "--nonsense"],
     ))  # fmt: skip
-    streams = random.choice((("closed 0",), ("closed 1",), ("closed 2",), ("closed 1", "closed 2"), ("full 1",), ("pipe 1",)))
+    streams = random.choice(
+        (("closed 0",), ("closed 1",), ("closed 2",), ("closed 1", "closed 2"), ("full 1",), ("pipe 1",))
+    )
     fresh = random.random() < 0.2
     return partial(_run_closed, place, Run(argv, place, streams=streams, fresh=fresh))
 
@@ -425,8 +431,8 @@ def _run_closed(place: Path, run: Run) -> None:
 def _options(random: Random, place: Path) -> Callable[[], None]:
     """Options right and wrong, in any combination."""
     copy_inputs(place, random.choice((None, "a")))
-    weird = random.choice((b"odd-\xff.csv", "odd-\x1b[31m.csv".encode(), "odd-\n.csv".encode(), "odd-é.csv".encode(), b"-x.csv"))
-    shutil.copy(place / "b.csv", os.path.join(os.fsencode(place), b"kept-" + weird))  # noqa: PTH118 - bytes
+    weird = random.choice((b"odd-\xff.csv", b"odd-\x1b[31m.csv", b"odd-\n.csv", "odd-é.csv".encode(), b"-x.csv"))
+    shutil.copy(place / "b.csv", place / os.fsdecode(b"kept-" + weird))
     sources = (*INPUTS, "nothing.csv", ".", "/dev/null", os.fsdecode(b"kept-" + weird), "out", "out/model.npz", "")
     words: dict[str, tuple[str, ...]] = {
         "--rows": ("2", "2", "1", "0", "-1", "99999", "1.5", "x", ""),

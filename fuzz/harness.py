@@ -20,6 +20,7 @@ import traceback
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -163,10 +164,8 @@ class _Runner:
         if pid == 0:
             os.close(reading)
             _child(self.target, batch, writing, self.folder)
-        try:
+        with suppress(OSError):
             os.setpgid(pid, pid)  # the child does the same: whoever comes first
-        except OSError:
-            pass
         os.close(writing)
         self.children[pid] = Child(pid, reading, self.folder, deque(batch), alone)
         self.selector.register(reading, selectors.EVENT_READ, pid)
@@ -287,7 +286,7 @@ def judge(case: Case, limits: Limits) -> Verdict:
     """Run one case here and now; the processor's time is limited by a signal that ends the process."""
     before = _resident(reset=True)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    faulthandler.register(signal.SIGPROF, file=sys.__stderr__, all_threads=True, chain=True)
+    faulthandler.register(signal.SIGPROF, file=sys.stderr, all_threads=True, chain=True)
     signal.setitimer(signal.ITIMER_PROF, limits.cpu)
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -306,7 +305,7 @@ def judge(case: Case, limits: Limits) -> Verdict:
 
 
 def _verdict_on_warnings(caught: list[warnings.WarningMessage]) -> Verdict:
-    """An answer with a warning of the numerics is not one that a user understands."""
+    """Tell answers from those with a warning of the numerics, which no user understands."""
     for one in caught:
         if issubclass(one.category, RuntimeWarning):
             where = f"{one.category.__name__} at {Path(one.filename).name}:{one.lineno}"
@@ -343,8 +342,8 @@ def _redirect(log: Path) -> None:
         os.dup2(file.fileno(), 2)
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
-    sys.stdout = sys.__stdout__ = os.fdopen(1, "w", encoding="utf-8", closefd=False)
-    sys.stderr = sys.__stderr__ = os.fdopen(2, "w", encoding="utf-8", closefd=False, buffering=1)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False, buffering=1)
     faulthandler.enable(sys.stderr)
 
 
@@ -353,14 +352,15 @@ def _log(folder: Path, pid: int) -> Path:
 
 
 def _tail(log: Path) -> str:
+    """Return what a child printed last: the innermost calls, where faulthandler has told them."""
     try:
-        return log.read_bytes()[-LOG_TAIL:].decode(errors="replace").strip()
+        text = log.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
+    _, stack, calls = text.rpartition("Current thread")
+    return f"{stack}{calls}"[:LOG_TAIL] if stack else text[-LOG_TAIL:]
 
 
 def _kill_group(pid: int) -> None:
-    try:
+    with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass

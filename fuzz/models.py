@@ -8,6 +8,7 @@ import io
 import json
 import warnings
 import zipfile
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -44,16 +45,14 @@ def prepare(folder: Path) -> None:
             path = folder / f"{name}.npz"
             record.save(path)
             _MODELS[name] = path.read_bytes()
-            try:
+            with suppress(ValueError):  # the command refuses a model of one side
                 use(path, folder / "warm.html")
-            except ValueError:
-                pass  # the command refuses a model of one side
 
 
 def records() -> dict[str, Factorization]:
     """Return factorizations of several kinds, with names and without."""
     X = matrix()
-    names = {"row_names": np.array(ROW_NAMES), "col_names": np.array(COL_NAMES)}
+    names: dict[str, Any] = {"row_names": np.array(ROW_NAMES), "col_names": np.array(COL_NAMES)}
     meta = {"method": "faithful", "scaling": None, "command": "cosep fit x.csv"}
     full = CoSeparableNMF(3, 2).fit(X).factorization_
     scaled = CoSeparableNMF(2, 3, scaling="degree").fit(scipy.sparse.csr_array(X)).factorization_

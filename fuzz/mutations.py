@@ -5,7 +5,21 @@ import re
 from random import Random
 from typing import Any
 
-INTERESTING = (0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1 << 40, (1 << 63) - 1)
+INTERESTING = (
+    0,
+    1,
+    0x7F,
+    0x80,
+    0xFF,
+    0x7FFF,
+    0x8000,
+    0xFFFF,
+    0x7FFFFFFF,
+    0x80000000,
+    0xFFFFFFFF,
+    1 << 40,
+    (1 << 63) - 1,
+)
 SIZES = (0, 1, -1, 2, 3, 7, 1 << 20, 1 << 31, (1 << 31) - 1, 1 << 40, 1 << 62, (1 << 63) - 1, 1 << 64, 10**30, 0.5)
 TEXTS = (
     "",
@@ -28,14 +42,23 @@ TEXTS = (
     "%s%n",
     "pickle",
 )
-TYPES = ("O", "|O8", "<f8", ">f8", "<f4", "<f2", "<i8", "|b1", "<c16", "|S8", "<U4", "<M8[ns]", "|V8", "<f16", "|u1", "object", "float64", "string", "x")  # fmt: skip
+TYPES = (
+    "O", "|O8", "<f8", ">f8", "<f4", "<f2", "<i8", "|b1", "<c16", "|S8", "<U4", "<M8[ns]", "|V8", "<f16", "|u1",
+    "object", "float64", "string", "x",
+)  # fmt: skip
 BLOCK = 64
+# A text in JSON with its quotes, and what it is made of: escapes, which stay, and letters.
+JSON_TEXT, JSON_LETTER = re.compile(r'"(?:[^"\\]|\\.)*"'), re.compile(r"\\u[0-9a-fA-F]{4}|\\.|[a-z]")
 
 
 def bytes_of(random: Random, data: bytes, other: bytes = b"") -> bytes:
-    """Return the bytes with one to four small changes; ``other`` is a file to take parts from."""
+    """Return the bytes with one to four small changes; ``other`` is a file to take parts from.
+
+    Half of the time all bytes stay in their places: formats that hold positions refuse a file at once otherwise.
+    """
+    changes = random.choice((IN_PLACE, IN_PLACE + MOVING))
     for _ in range(random.choice((1, 1, 1, 2, 4))):
-        data = random.choice(BYTE_CHANGES)(random, data, other)
+        data = random.choice(changes)(random, data, other)
     return data
 
 
@@ -49,7 +72,11 @@ def _place(random: Random, data: bytes) -> tuple[int, int]:
 
 def _flip(random: Random, data: bytes, _: bytes) -> bytes:
     start, _end = _place(random, data)
-    return data[:start] + bytes([byte ^ (1 << random.randrange(8)) for byte in data[start : start + 1]]) + data[start + 1 :]
+    return (
+        data[:start]
+        + bytes([byte ^ (1 << random.randrange(8)) for byte in data[start : start + 1]])
+        + data[start + 1 :]
+    )
 
 
 def _zero(random: Random, data: bytes, _: bytes) -> bytes:
@@ -95,7 +122,8 @@ def _splice(random: Random, data: bytes, other: bytes) -> bytes:
     return data[: random.randrange(len(data) + 1)] + other[random.randrange(len(other) + 1) :]
 
 
-BYTE_CHANGES = (_flip, _flip, _zero, _zero, _noise, _insert, _delete, _truncate, _repeat, _integer, _integer, _splice)
+IN_PLACE = (_flip, _flip, _zero, _zero, _noise, _integer, _integer)
+MOVING = (_insert, _delete, _truncate, _repeat, _splice)
 
 
 def json_of(random: Random, text: str) -> str:
@@ -111,7 +139,11 @@ def json_of(random: Random, text: str) -> str:
 
 def escaped(random: Random, text: str) -> str:
     r"""Return JSON with some letters of its texts as escapes, which mean the same: ``\u0070`` for p."""
-    return re.sub(r"(?<!\\)\b[a-z]", lambda found: f"\\u{ord(found[0]):04x}" if random.random() < 0.5 else found[0], text)
+
+    def letter(found: re.Match[str]) -> str:
+        return f"\\u{ord(found[0]):04x}" if len(found[0]) == 1 and random.random() < 0.3 else found[0]
+
+    return JSON_TEXT.sub(lambda found: JSON_LETTER.sub(letter, found[0]), text)
 
 
 def _edit(random: Random, node: Any) -> Any:
@@ -136,5 +168,10 @@ def _edit(random: Random, node: Any) -> Any:
 
 def value(random: Random) -> Any:
     """Return something that JSON can hold and that is rarely expected."""
-    kinds = (SIZES, TEXTS, TYPES, (None, True, False, [], {}, [[]], {"a": 1}, [0, 0], [-1, 2], [1 << 40] * 2, 1e400))
+    kinds: tuple[tuple[Any, ...], ...] = (
+        SIZES,
+        TEXTS,
+        TYPES,
+        (None, True, False, [], {}, [[]], {"a": 1}, [0, 0], [-1, 2], [1 << 40] * 2, 1e400),
+    )
     return random.choice(random.choice(kinds))

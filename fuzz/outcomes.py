@@ -44,19 +44,15 @@ class Found(Exception):  # noqa: N818 - not an error of the program, but the ver
 
 def message_fault(message: str, longest: int = LONGEST_MESSAGE) -> str | None:
     """Return what is wrong with an error message, or None if a person can read it on one line."""
-    if not message.strip():
-        return "the message is empty"
-    if "\n" in message.strip():
-        return f"the message has {len(message.strip().splitlines())} lines"
-    if INVISIBLE.search(message) or SURROGATES.search(message):
-        return "the message has control characters"
-    if len(message) > longest:
-        return f"the message has {len(message)} characters"
-    if PRINTED_ARRAY.search(message):
-        return "the message prints an array"
-    if len(message.split()) < 3:
-        return "the message says next to nothing"
-    return None
+    faults = {
+        "is empty": not message.strip(),
+        "has several lines": "\n" in message.strip(),
+        "has control characters": bool(INVISIBLE.search(message.strip()) or SURROGATES.search(message)),
+        "is too long": len(message) > longest,
+        "prints an array": bool(PRINTED_ARRAY.search(message)),
+        "says next to nothing": len(message.split()) < 3,
+    }
+    return next((f"the message {fault}" for fault, found in faults.items() if found), None)
 
 
 def verdict_on(error: BaseException, right: tuple[type[BaseException], ...] = (ValueError,)) -> Verdict:

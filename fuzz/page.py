@@ -60,4 +60,6 @@ def section(name: str, target: ModuleType, rows: list[Row]) -> str:
         return f"{text}\nNot run yet.\n"
     shown = ("input", "cases", *OUTCOMES, "slowest_s")
     first = rows[0]["first_seed"]
-    return "\n".join([text, table([{key: one[key] for key in shown} for one in rows]), f"Seeds from {first}.", said(rows, SOURCE)])
+    return "\n".join(
+        [text, table([{key: one[key] for key in shown} for one in rows]), f"Seeds from {first}.", said(rows, SOURCE)]
+    )

@@ -9,6 +9,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,10 +74,8 @@ class Process(NamedTuple):
 
     def send(self, number: int) -> None:
         """Send a signal, if it still runs."""
-        try:
+        with suppress(ProcessLookupError):
             os.kill(self.pid, number)
-        except ProcessLookupError:
-            pass
 
 
 def start(run: Run) -> Process:
@@ -134,8 +133,8 @@ def _command(run: Run, out: int, err: int, ready: int) -> int:
         resource.setrlimit(resource.RLIMIT_FSIZE, (run.largest_file, run.largest_file))
     if run.fresh:
         os.set_inheritable(ready, True)  # noqa: FBT003 - as its signature has it
-        code = f"import os, sys; from cosep.cli import main; sys.argv[0] = 'cosep'; os.close({ready}); main()"
-        os.execv(sys.executable, [sys.executable, "-c", code, *run.argv])  # noqa: S606 - our own interpreter
+        program = f"import os, sys; from cosep.cli import main; sys.argv[0] = 'cosep'; os.close({ready}); main()"
+        os.execv(sys.executable, [sys.executable, "-c", program, *run.argv])  # noqa: S606 - our own interpreter
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     count = _set_faults(run)
@@ -162,9 +161,9 @@ def _set_streams(run: Run, out: int, err: int) -> None:
         if f"closed {number}" in run.streams:
             os.close(number)
     # As Python makes them when it starts: None where the descriptor is closed.
-    sys.stdin = sys.__stdin__ = _stream(0, "r")
-    sys.stdout = sys.__stdout__ = _stream(1, "w")
-    sys.stderr = sys.__stderr__ = _stream(2, "w")
+    sys.stdin = _stream(0, "r")
+    sys.stdout = _stream(1, "w")
+    sys.stderr = _stream(2, "w")
 
 
 def _stream(number: int, mode: str) -> Any:
@@ -183,7 +182,7 @@ def _set_faults(run: Run) -> list[int]:
 
     def guarded(call: Callable[..., Any], *, renames: bool) -> Callable[..., Any]:
         def caller(*args: Any, **kwargs: Any) -> Any:
-            if "dir_fd" not in kwargs and not Path(os.path.abspath(os.fsdecode(args[0]))).is_relative_to(place):
+            if "dir_fd" not in kwargs and not (place / os.fsdecode(args[0])).is_relative_to(place):
                 return call(*args, **kwargs)  # such as a cache of compiled code
             with lock:
                 number = count[0]

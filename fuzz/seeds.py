@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import anndata
@@ -24,16 +25,16 @@ from cosep.io import TextOptions, write_blocks
 
 Files = Mapping[str, bytes]
 
-M, N = 24, 12
+N_ROWS, N_COLS = 24, 12
 TEXTS = tuple(
     " ".join(words)
     for words in np.random.default_rng(0).choice(
-        ["red", "green", "blue", "fish", "bird", "tree", "stone", "river", "cloud", "light"], size=(M, 12)
+        ["red", "green", "blue", "fish", "bird", "tree", "stone", "river", "cloud", "light"], size=(N_ROWS, 12)
     )
 )
-LABELS = tuple("ab"[k % 2] for k in range(M))
-ROW_NAMES = tuple(f"cell {k}" for k in range(M))
-COL_NAMES = tuple(f"gene {k}" for k in range(N))
+LABELS = tuple("ab"[k % 2] for k in range(N_ROWS))
+ROW_NAMES = tuple(f"cell {k}" for k in range(N_ROWS))
+COL_NAMES = tuple(f"gene {k}" for k in range(N_COLS))
 
 
 class Seed(NamedTuple):
@@ -45,14 +46,15 @@ class Seed(NamedTuple):
     kind: str
     entry: str
     files: Files
-    options: dict[str, Any] = {}
+    options: Mapping[str, Any] = MappingProxyType({})
     blocks: bool = False
 
 
 def matrix() -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return the matrix that all seeds hold: planted rows and columns, half of the entries zero."""
-    X = make_coseparable(M, N, 3, 3, noise=0.05, random_state=0)[0]
-    return np.round(np.where(X < np.median(X), 0.0, X), 3)
+    X: np.ndarray[Any, np.dtype[np.float64]] = make_coseparable(N_ROWS, N_COLS, 3, 3, noise=0.05, random_state=0)[0]
+    X[np.median(X) > X] = 0.0
+    return X.round(3)
 
 
 def seeds(folder: Path) -> list[Seed]:
@@ -73,7 +75,7 @@ def wide_table(separator: str = ",", *, index: bool = True, labels: bool = False
     head = [*(["name"] if index else []), *COL_NAMES, *(["class"] if labels else [])]
     lines = [
         [*([ROW_NAMES[i]] if index else []), *map(str, X[i].tolist()), *([LABELS[i]] if labels else [])]
-        for i in range(M)
+        for i in range(N_ROWS)
     ]
     return "\n".join(separator.join(line) for line in [head, *lines]) + "\n"
 
@@ -87,22 +89,18 @@ def triplet_table(separator: str = ",") -> str:
 
 def zstd(data: bytes) -> bytes:
     """Compress as .zst."""
-    return bytes(pa.compress(data, codec="zstd", asbytes=True))
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(data)
+    return bytes(sink.getvalue())
 
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": partial(gzip.compress, mtime=0),
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
-    ".zst": lambda data: _zstd_frame(data),
+    ".zst": zstd,
 }
-
-
-def _zstd_frame(data: bytes) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as stream:
-        stream.write(data)
-    return bytes(sink.getvalue())
 
 
 def texts() -> list[Seed]:
@@ -169,7 +167,7 @@ def tables(folder: Path) -> list[Seed]:
 
 def _matlab(folder: Path) -> list[Seed]:
     X = matrix()
-    classes = np.arange(1.0, M + 1)[:, None]
+    classes = np.arange(1.0, N_ROWS + 1)[:, None]
     made = []
     for kind, values, options in (
         ("mat", {"X": X, "labels": classes}, {}),
@@ -190,7 +188,11 @@ def arrays(folder: Path) -> list[Seed]:
     """Return arrays of numpy and scipy, and folders of them."""
     X = matrix()
     made = []
-    for kind, values in (("npy", X), ("npy", np.asfortranarray(X, dtype=np.float32)), ("npy", np.round(X).astype("<i2"))):
+    for kind, values in (
+        ("npy", X),
+        ("npy", np.asfortranarray(X, dtype=np.float32)),
+        ("npy", np.round(X).astype("<i2")),
+    ):
         made.append(single(kind, "x.npy", _saved(np.save, values)))
     for form in ("csr", "csc", "coo", "dia", "bsr"):
         path = folder / "x.npz"
@@ -247,7 +249,10 @@ def stores(folder: Path) -> list[Seed]:
     """Return Zarr stores of both formats: arrays, csr matrices and AnnData."""
     X = matrix()
     made = []
-    for kind, blocks in (("dense", [X[:10], X[10:]]), ("csr", [scipy.sparse.csr_array(X[:9]), scipy.sparse.csr_array(X[9:])])):
+    for kind, blocks in (
+        ("dense", [X[:10], X[10:]]),
+        ("csr", [scipy.sparse.csr_array(X[:9]), scipy.sparse.csr_array(X[9:])]),
+    ):
         write_blocks(folder / f"{kind}.zarr", blocks)
         made.append(Seed(f"zarr 3 {kind}", "x.zarr", files_in(folder / f"{kind}.zarr", "x.zarr"), blocks=True))
     array = zarr.create_array(str(folder / "two.zarr"), data=X, chunks=(8, 6), zarr_format=2)

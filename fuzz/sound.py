@@ -24,8 +24,9 @@ from fuzz.seeds import PACKERS
 
 KIND = "sound"
 NAMES = (
-    "a", "b b", " c", "NA", "007", "1e5", "nan", "true", "=1+1", "-x", "+y", "@z", "comma,", 'quote"', "'", "new\nline", "ret\rurn",
-    "tab\t", "\N{GRINNING FACE}", "\u00e9", "e\u0301", "\u202eleft", "0", "-1", "", "row 0", "x" * 300, "\\u0041", "#", "%", "a/b", "<b>",
+    "a", "b b", " c", "NA", "007", "1e5", "nan", "true", "=1+1", "-x", "+y", "@z", "comma,", 'quote"', "'", "new\nline",
+    "ret\rurn", "tab\t", "\N{GRINNING FACE}", "\u00e9", "e\u0301", "\u202eleft", "0", "-1", "", "row 0", "x" * 300,
+    "\\u0041", "#", "%", "a/b", "<b>",
 )  # fmt: skip
 
 
@@ -70,7 +71,7 @@ def compare(path: Path, truth: Truth, options: dict[str, Any]) -> None:
         raise Found(WRONG_ANSWER, f"another matrix was read: {values.shape} for {truth.X.shape}", "another matrix")
     for what, expected, got in zip(("rows", "columns"), truth[1:], names, strict=True):
         if expected is not None and (got is None or np.asarray(got).tolist() != expected):
-            pairs = [] if got is None else [pair for pair in zip(expected, np.asarray(got).tolist(), strict=True)]
+            pairs = [] if got is None else list(zip(expected, np.asarray(got).tolist(), strict=True))
             first = next((pair for pair in pairs if pair[0] != pair[1]), None)
             raise Found(WRONG_ANSWER, f"other names of {what} were read, such as {first!r}", f"other names of {what}")
 
@@ -93,7 +94,7 @@ def _text(random: Random, folder: Path, name: str, text: str) -> Path:
 
 def _table(random: Random, rows: list[list[Any]], separator: str) -> str:
     sink = io.StringIO()
-    quoting = random.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC))
+    quoting: Any = random.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC))
     csv.writer(sink, delimiter=separator, quoting=quoting, lineterminator=random.choice(("\n", "\r\n"))).writerows(rows)
     text = sink.getvalue()
     return text.rstrip("\r\n") if random.random() < 0.2 else text
@@ -129,7 +130,9 @@ def _market(random: Random, folder: Path, truth: Truth) -> Written:
     places = [(i, j) for i, j in np.argwhere(truth.X).tolist()]
     random.shuffle(places)
     entries = [f"{i + 1}{random.choice((' ', '  ', chr(9)))}{j + 1} {float(truth.X[i, j])!r}" for i, j in places]
-    head = random.choice(("%%MatrixMarket matrix coordinate real general", "%%MatrixMarket MATRIX Coordinate Real General"))
+    head = random.choice(
+        ("%%MatrixMarket matrix coordinate real general", "%%MatrixMarket MATRIX Coordinate Real General")
+    )
     m, n = truth.X.shape
     lines = [head, *random.choice(([], ["% a comment"], ["%", "%"])), f"{m} {n} {len(entries)}", *entries]
     path = _text(random, folder, "x.mtx", random.choice(("\n", "\r\n")).join([*lines, ""]).removeprefix("\ufeff"))
@@ -137,7 +140,8 @@ def _market(random: Random, folder: Path, truth: Truth) -> Written:
 
 
 def _npy(random: Random, folder: Path, truth: Truth) -> Written:
-    values = truth.X.astype(random.choice(("<f8", ">f8")), order=random.choice("CF"))
+    order: Any = random.choice("CF")
+    values = truth.X.astype(random.choice(("<f8", ">f8")), order=order)
     with (folder / "x.npy").open("wb") as file:
         np.lib.format.write_array(file, values, version=random.choice((None, (1, 0), (2, 0))))
     return folder / "x.npy", Truth(truth.X, None, None), {}
@@ -212,6 +216,7 @@ def _parts(random: Random, folder: Path, truth: Truth) -> Written:
     place = folder / "parts"
     place.mkdir()
     kind = random.choice(("npy", "npz", "parquet"))
+    names = [f"c{name}" for name in truth.cols or []]  # a first column without a name would be that of row names
     for k, part in enumerate(np.split(truth.X, cuts)):
         path = place / f"block{k + 8}.{kind}"
         if kind == "npy":
@@ -219,9 +224,8 @@ def _parts(random: Random, folder: Path, truth: Truth) -> Written:
         elif kind == "npz":
             scipy.sparse.save_npz(path, scipy.sparse.csr_array(part))
         else:
-            pd.DataFrame(part, columns=truth.cols).to_parquet(path, index=False)
-    cols = truth.cols if kind == "parquet" else None
-    return place, Truth(truth.X, None, cols), {}
+            pd.DataFrame(part, columns=names).to_parquet(path, index=False)
+    return place, Truth(truth.X, None, names if kind == "parquet" else None), {}
 
 
 def _words(random: Random, folder: Path, _: Truth) -> Written:

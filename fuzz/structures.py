@@ -119,7 +119,7 @@ def _changed(random: Random, kind: str, data: bytes, folder: Path) -> bytes:
 def _table(random: Random, data: bytes, _: Path, separator: str = ",") -> bytes:
     """Change cells and lines of a table."""
     lines = [line.split(separator) for line in data.decode().split("\n")]
-    for _ in range(random.choice((1, 1, 2, 5))):
+    for _round in range(random.choice((1, 1, 2, 5))):
         at = random.choice((0, random.randrange(len(lines))))
         line = lines[at]
         kind = random.random()
@@ -150,7 +150,7 @@ def _tabs(random: Random, data: bytes, folder: Path) -> bytes:
 def _lines(random: Random, data: bytes, _: Path) -> bytes:
     """Change lines of text."""
     lines = data.decode().split("\n")
-    for _ in range(random.choice((1, 2, 5))):
+    for _round in range(random.choice((1, 2, 5))):
         at = random.randrange(len(lines))
         lines[at] = random.choice((_cell(random), "", " ".join(_cell(random) for _ in range(20)), lines[at] * 3))
     return random.choice(("\n", "\n", "\r\n", "\r")).join(lines).encode("utf-8", "surrogatepass")
@@ -158,7 +158,7 @@ def _lines(random: Random, data: bytes, _: Path) -> bytes:
 
 def _json_lines(random: Random, data: bytes, _: Path) -> bytes:
     lines = data.decode().split("\n")
-    for _ in range(random.choice((1, 2, 5))):
+    for _round in range(random.choice((1, 2, 5))):
         at = random.randrange(len(lines))
         lines[at] = random.choice((json_of(random, lines[at]), json_of(random, lines[at]), "[" * 100000, _cell(random)))
     return "\n".join(lines).encode("utf-8", "surrogatepass")
