@@ -7,7 +7,7 @@ WHEEL := $(VENV)/.wheel
 PIP := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser lint types unit wheel bench paper fuzz format clean
+.PHONY: help demo test browser lint types unit wheel oldest newest bench paper fuzz format clean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1 /p' $(MAKEFILE_LIST) | awk '{printf "%s %-8s", $$1, $$2; $$1=$$2=""; print}'
@@ -54,6 +54,17 @@ $(WHEEL): $(READY) $(shell find src -type f -not -name '*.pyc')
 		empty/bin/python -c "import cosep; X, truth = cosep.make_coseparable(random_state=0); cosep.cosfgm(X, 10, 3)"
 	@$(VENV)/empty/bin/cosep 2>&1 | grep --quiet "install cosep\[cli\]"
 	@touch $@
+
+oldest:  ## the tests with every dependency at the lower bound that pyproject.toml states
+newest:  ## the tests with the newest of every dependency; PYTHON=python3.13 takes another interpreter
+
+oldest newest:
+	@rm -rf $(VENV)/$@ && $(PYTHON) -m venv $(VENV)/$@
+	@grep -oE '"[a-z][a-z0-9-]*(\[[a-z,]*\])?>=[0-9.]+"' pyproject.toml \
+		| sed -E 's/"|\[.*\]//g; s/>=/==/' | sort -u > $(VENV)/$@/oldest.txt
+	@echo "Installing the $@ dependencies into $(VENV)/$@ (about two minutes)"
+	@$(VENV)/$@/bin/python $(PIP) --editable ".[test,cli]" $(if $(filter oldest,$@),--constraint $(VENV)/$@/oldest.txt)
+	$(VENV)/$@/bin/python -m pytest -n auto
 
 bench: $(READY)  ## measure everything beside its peers and write benchmarks/README.md
 	$(BIN)/python -m benchmarks

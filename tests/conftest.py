@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# Continuous integration tries the same examples every time; everywhere else new ones are drawn.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# Continuous integration tries the same examples every time; everywhere else new ones are drawn. Nothing is timed.
+settings.register_profile(
+    "untimed", derandomize=bool(os.environ.get("CI")), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("untimed")
 
 
 def quietly(build):

@@ -9,6 +9,7 @@ import numpy as np
 from cosep.estimators import CoSeparableNMF
 from cosep.estimators.base import by_position
 from cosep.matrix.checks import as_matrix
+from cosep.matrix.cutting import layer_names
 from cosep.matrix.local import Indices
 from cosep.messages import shown
 from cosep.select.pool import Pool
@@ -142,7 +143,7 @@ def _values(adata: Any, layer: Any) -> Any:
         msg = f"layer={shown(layer)} must be the name of a layer, or None."
         raise ValueError(msg)
     source = "adata.X" if layer is None else f"layer={shown(layer)}"
-    others = [*adata.layers, *(["raw"] if adata.raw is not None else [])]
+    others = [*layer_names(adata), *(["raw"] if adata.raw is not None else [])]
     choice = f"pass layer=, one of {', '.join(map(repr, others))}" if others else "keep the counts in a layer"
     if layer is None:
         values = adata.X

@@ -332,7 +332,7 @@ def test_names_that_would_fill_the_memory_are_refused(tmp_path, monkeypatch):
 def test_what_is_no_file_is_refused(tmp_path):
     for path, reason in (
         (tmp_path / "none.csv", "No such file"),
-        (f"{tmp_path}/\0.csv", "null byte"),
+        (f"{tmp_path}/\0.csv", "embedded null"),
         (tmp_path, "the folder has no .txt files"),
         ("/dev/null", "is no regular file"),
         (tmp_path / ("x" * 999), "too long"),

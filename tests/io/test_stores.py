@@ -53,8 +53,7 @@ def write_cells(path, X, zarr_format):
     cells = anndata.AnnData(scipy.sparse.csr_matrix(X), *frames)
     cells.layers["dense"], cells.layers["csc"] = np.asarray(X), scipy.sparse.csc_matrix(X)
     cells.raw = cells
-    with warnings.catch_warnings(), anndata.settings.override(zarr_write_format=zarr_format):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"), anndata.settings.override(zarr_write_format=zarr_format):
         cells.write_zarr(path)
 
 

@@ -84,10 +84,15 @@ def _chunks(X: Any, col_names: NDArray[Any] | None = None, row_names: RowNames |
     return blocks
 
 
+def layer_names(cells: Any) -> list[str]:
+    """Return the names of the layers of an AnnData; since anndata 0.13 X is among them as None, and left out here."""
+    return [name for name in cells.layers if name is not None]
+
+
 def _of_cells(cells: Any, layer: str | None) -> RowBlocks:
     """Return the blocks of an AnnData, with the names of cells and genes."""
     if layer is not None and (not isinstance(layer, str) or layer not in cells.layers):
-        known = ", ".join(map(repr, cells.layers)) or "it has none"
+        known = ", ".join(map(repr, layer_names(cells))) or "it has none"
         msg = f"layer={shown(layer)} must be one of the layers of X: {known}."
         raise ValueError(msg)
     X = cells.X if layer is None else cells.layers[layer]
