@@ -86,7 +86,10 @@ def read_lines(source: Source) -> Texts:
 def read_json_lines(source: Source, column: str | None, index: str | None, labels: str | None) -> Texts:
     """Read one JSON object per line."""
     column = column or "text"
-    texts, names, classes, ids = [], [], [], []
+    texts: list[str] = []
+    names: list[str] = []
+    classes: list[str] = []
+    ids: list[Any] = []
     with source.expecting("one JSON object per line"), source.open_text(growth=BYTES_A_CHARACTER) as stream:
         lines = ((number, line) for number, line in enumerate(stream, 1) if line.strip())
         for number, line in source.bounded(lines, BYTES_A_TEXT, "its lines"):
@@ -97,7 +100,8 @@ def read_json_lines(source: Source, column: str | None, index: str | None, label
             texts.append(text)
             names.append(f"line {number}" if index is None else _plain(_field(source, number, record, index)))
             ids.append(record.get("id") if index is None else None)
-            classes.append(None if labels is None else _plain(_field(source, number, record, labels)))
+            if labels is not None:
+                classes.append(_plain(_field(source, number, record, labels)))
     if ids and all(isinstance(one, (str, int)) for one in ids):
         names = [_plain(one) for one in ids]
     return Texts(texts, names, None if labels is None else classes)
