@@ -76,7 +76,7 @@ def test_a_carriage_return_elsewhere_is_refused(folder):
 def test_a_cell_of_many_digits_is_told_at_once(folder):
     """By a pattern that can match digits in two ways this would take minutes."""
     (folder / "e.csv").write_text(f"n,a,b,c\nr,1,2,3\ns,{'1' * 200_000}x,2,3\n")
-    with pytest.raises(ValueError, match="row 2, column 'a' is '1111.*, where a number is expected"):
+    with pytest.raises(ValueError, match=r"row 2, column 'a' is '1111.*, where a number is expected"):
         read(folder / "e.csv")
 
 

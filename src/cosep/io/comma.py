@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from cosep.io.extras import optional
 from cosep.io.layout import MISSING, NUMBER, SAMPLE, is_numbers
 from cosep.io.records import records
-from cosep.io.source import Source
+from cosep.io.source import BYTES_A_LINE, Source
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 # What is parsed at a time: so many bytes, or so many rows if they are long. A row must fit into some such pieces.
@@ -53,7 +53,8 @@ class CommaTable:
         return records(self._lines(stream), self.separator)
 
     def _lines(self, stream: BinaryIO) -> Iterator[str]:
-        while line := stream.readline(LONGEST_LINE):
+        lines = iter(lambda: stream.readline(LONGEST_LINE), b"")
+        for line in self.source.bounded(lines, BYTES_A_LINE, "its lines"):
             if len(line) == LONGEST_LINE:
                 self.source.fail(f"has a line of more than {LONGEST_LINE} bytes; is it a table?")
             count = line.count(self.separator.encode())

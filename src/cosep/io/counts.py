@@ -125,7 +125,9 @@ def _texts_of(texts: Any, name: str) -> list[str]:
 class _Words:
     """Finds the words of a text one by one, as CountVectorizer does all at once, and tells what they will take."""
 
-    def __init__(self, prepare: Callable[[str], str], stop_words: Iterable[str], check: Callable[[int, str], None]):
+    def __init__(
+        self, prepare: Callable[[str], str], stop_words: Iterable[str], check: Callable[[int, str], None]
+    ) -> None:
         self.prepare, self.stop_words, self.check = prepare, frozenset(stop_words), check
         self.count = 0
         self.known: set[str] = set()

@@ -70,17 +70,15 @@ def read_labels(path: str | os.PathLike[str], row_names: Any) -> Names:
     with opened(path, None) as source:
         if source.suffix in SEPARATORS:
             with source.expecting("a table of names and labels"), source.open_text() as stream:
-                found_records = list(
-                    source.bounded(records(stream, SEPARATORS[source.suffix]), BYTES_AN_ENTRY, "its rows")
-                )
-            widths = {len(record) for record in found_records}
+                table = list(source.bounded(records(stream, SEPARATORS[source.suffix]), BYTES_AN_ENTRY, "its rows"))
+            widths = {len(record) for record in table}
             if widths == {2}:
-                return as_names(source, _by_name(source, found_records[1:], names))
+                return as_names(source, _by_name(source, table[1:], names))
             if widths != {1}:
                 source.fail(
                     f"expected two columns, name and label, or one, got {', '.join(map(str, sorted(widths)[:9]))}."
                 )
-            found = [record[0] for record in found_records[1:]]
+            found = [record[0] for record in table[1:]]
         else:
             found = _lines(source)
         if len(found) != len(names):

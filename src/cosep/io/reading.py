@@ -77,7 +77,7 @@ def read(
     Raises
     ------
     ValueError
-        If the file is not what it should be, naming it and the way out. No file makes it execute anything.
+        If the file is not what it should be; the message names it and says what to do, on one line.
     ImportError
         If the format needs a package that is not installed.
 
@@ -85,6 +85,13 @@ def read(
     --------
     read_labels : classes of rows from a file of their own.
     read_names : names from a file of their own.
+
+    Notes
+    -----
+    The file need not be trusted. Nothing in it is executed, and nothing outside it is read: links that lead out of a
+    folder are refused, and HDF5 data that is kept in other files. What it becomes may take 1 GiB of memory, or 200
+    times the size of the file if that is more. An ``.h5ad`` file is read by a child process with limits on its time and
+    memory, because a damaged one can hang or end its process.
 
     Examples
     --------

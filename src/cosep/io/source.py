@@ -37,6 +37,8 @@ UNPACKERS: dict[str, Callable[[BinaryIO], Any]] = {
 PIECE = 1 << 16
 # How often entries are counted while they are read.
 COUNTED = 1 << 10
+# What a line is taken to cost, even a blank one: nobody waits for millions of them.
+BYTES_A_LINE = 128
 # Suffixes of files, and of folders, that are more than text.
 BINARY = ("/", ".npy", ".npz", ".mat", ".h5ad", ".parquet", ".pq")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def read_blocks(path: str | os.PathLike[str], *, layer: str | None = None) -> "RowBlocks":
     """Find blocks of rows on disk, for `CoSeparableNMF` to fit with few passes and little memory.
 
-    Nothing but headers is read until blocks are needed, and never more than some blocks at a time.
+    Only headers and names are read until blocks are needed, and never more than some blocks at a time.
 
     Parameters
     ----------
@@ -33,13 +33,13 @@ def read_blocks(path: str | os.PathLike[str], *, layer: str | None = None) -> "R
     -------
     RowBlocks
         Evaluated by Dask, on threads or a cluster, where Dask is installed. An AnnData and tables have names; row names
-        are read only where they are asked for.
+        are kept only where they are asked for.
 
     Raises
     ------
     ValueError
         If the folder is not what it should be, naming it, or the file in it, and the way out. A block that turns out
-        bad is named by whatever reads it. No file makes it execute anything.
+        bad is named by whatever reads it.
     ImportError
         If the format needs a package that is not installed.
 
@@ -51,6 +51,9 @@ def read_blocks(path: str | os.PathLike[str], *, layer: str | None = None) -> "R
     Notes
     -----
     A chunk that is missing from a dense array stands for zeros: so says the format.
+
+    The folder need not be trusted. Only codecs of Zarr that are known to be harmless are used, and links that lead out
+    of the folder are refused.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from cosep.io.counts import TextOptions, count_words
 from cosep.io.record import NamedMatrix, as_names, build, check_unicode
-from cosep.io.source import InputError, Source, check_inside
+from cosep.io.source import BYTES_A_LINE, InputError, Source, check_inside
 
 SUFFIX = ".txt"
 # Memory that a text takes, besides its characters, and that a character takes while it is read.
@@ -78,7 +78,8 @@ def _text_files(source: Source) -> Iterator[Path]:
 def read_lines(source: Source) -> Texts:
     """Read one text per line; names count the lines from 1."""
     with source.expecting("one text per line"), source.open_text(growth=BYTES_A_CHARACTER) as stream:
-        lines = ((number, line.strip()) for number, line in enumerate(stream, 1))
+        every = source.bounded(stream, BYTES_A_LINE, "its lines")
+        lines = ((number, line.strip()) for number, line in enumerate(every, 1))
         kept = list(source.bounded(((number, line) for number, line in lines if line), BYTES_A_TEXT, "its texts"))
     return Texts([line for _, line in kept], [f"line {number}" for number, _ in kept])
 
@@ -91,8 +92,9 @@ def read_json_lines(source: Source, column: str | None, index: str | None, label
     classes: list[str] = []
     ids: list[Any] = []
     with source.expecting("one JSON object per line"), source.open_text(growth=BYTES_A_CHARACTER) as stream:
-        lines = ((number, line) for number, line in enumerate(stream, 1) if line.strip())
-        for number, line in source.bounded(lines, BYTES_A_TEXT, "its lines"):
+        every = source.bounded(stream, BYTES_A_LINE, "its lines")
+        lines = ((number, line) for number, line in enumerate(every, 1) if line.strip())
+        for number, line in source.bounded(lines, BYTES_A_TEXT, "its objects"):
             record = _record(source, number, line)
             text = _field(source, number, record, column)
             if not isinstance(text, str):
@@ -100,7 +102,8 @@ def read_json_lines(source: Source, column: str | None, index: str | None, label
             texts.append(text)
             names.append(f"line {number}" if index is None else _plain(_field(source, number, record, index)))
             ids.append(record.get("id") if index is None else None)
-            classes += [] if labels is None else [_plain(_field(source, number, record, labels))]
+            if labels is not None:
+                classes.append(_plain(_field(source, number, record, labels)))
     if ids and all(isinstance(one, (str, int)) for one in ids):
         names = [_plain(one) for one in ids]
     return Texts(texts, names, None if labels is None else classes)
