@@ -210,7 +210,7 @@ def test_a_run_that_was_stopped_goes_on(home, said, monkeypatch, tmp_path):
         assert found[name] == said[name]
 
 
-@pytest.mark.parametrize("stage", ["explained", "write_model", "save_table", "write_report"])
+@pytest.mark.parametrize("stage", ["explained", "write_report"])
 def test_a_checkpoint_is_kept_until_everything_is_written(stage, home, said, monkeypatch, tmp_path):
     """A stop after the fit, in the pass that explains all rows or in what is written, costs no pass of the fit."""
 

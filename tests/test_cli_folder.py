@@ -256,6 +256,13 @@ def test_a_folder_of_the_user_with_one_of_our_names_is_refused(name, out):
     assert state(out) == OLD | NOTES | {name: True}
 
 
+def test_a_folder_of_the_user_that_appears_during_the_work_is_kept(out):
+    (out / "core.csv").unlink()
+    with pytest.raises(ValueError, match=r"has a core\.csv that is of no earlier answer"), complete_folder(out):
+        (out / "core.csv").mkdir()
+    assert state(out) == OLD | NOTES | {"core.csv": True}
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="of POSIX")
 def test_a_link_with_one_of_our_names_is_replaced_and_its_file_is_not(out, tmp_path):
     (tmp_path / "precious").write_text("mine")

@@ -162,8 +162,7 @@ def test_outputs_beside_the_inputs_are_fine():
     assert Path("M/mine.csv").read_bytes() == Path("wide.csv").read_bytes()
 
 
-# Every character that a table could take for something else, at the ends of a name and within it. (A zero byte is in
-# no text: numpy drops it from the end of a name, and `read` refuses it in a table.)
+# Every character that a table could take for something else, at the ends of a name and within it.
 MARKS = [chr(i) for i in [*range(1, 32), 127, 0x85, 0x2028]] + list("\"',;=+-@#") + ["\r\n", '""', "\t\r"]
 
 
@@ -195,6 +194,14 @@ def test_names_with_any_character_come_back_from_the_tables(tmp_path):
     assert invoke(*words, "--complete", "--out", tmp_path / "full.csv").exit_code == 0
     full = read(tmp_path / "full.csv", index="name", layout="wide")
     assert full.row_names.tolist() == full.col_names.tolist() == names
+
+
+def test_names_with_a_zero_byte_are_refused_before_the_fit(tmp_path, monkeypatch):
+    """No table can hold them: readers take them for binary data."""
+    named_matrix(tmp_path / "it.parquet", ["a", "b\0b", "c"])
+    monkeypatch.setattr(cosep.cli.fit, "fitted", None)
+    words = ("--index", "row", "--layout", "wide", "--out", tmp_path / "out")
+    refused(invoke("fit", tmp_path / "it.parquet", *words), r"the name 'b\x00b' has a zero byte")
 
 
 FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-log10p", "@user", "\t=1", "\r=1", "=", "-2x"]

@@ -75,7 +75,7 @@ def _beginning(path: Path) -> str:
 def _followed(path: Path) -> Path | None:
     """Return the file that a path stands for, all links followed; None if it is something that cannot be replaced."""
     for _ in range(MOST_LINKS):
-        path = path.parent.resolve() / path.name
+        path = Path(os.path.realpath(path.parent)) / path.name
         if path.parts[1:2] == ("proc",) or path.parts[1:3] == ("dev", "fd"):  # open files
             return None
         if not path.is_symlink():

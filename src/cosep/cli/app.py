@@ -172,7 +172,8 @@ def fit(  # noqa: PLR0913 - the options of a command
         in_blocks = _in_blocks(context, source)
         inputs = {"INPUT": [source], "the file of --labels": [] if labels is None else [labels]}
         refuse_inputs("out", folder, inputs, [folder / name for name in FILES])
-        refuse_inputs("checkpoint", checkpoint, inputs | {"--out": [folder / name for name in FILES]}, [])
+        if checkpoint is not None:
+            refuse_inputs("checkpoint", checkpoint, inputs | {"--out": [folder / name for name in FILES]}, [])
         manner = Manner(as_json=as_json, quiet=quiet)
         if not in_blocks:
             run(read, folder, wishes, manner, _command())
@@ -285,6 +286,7 @@ def compare(  # noqa: PLR0913 - the options of a command
     with plain_endings():
         from cosep.cli.compare import run  # noqa: PLC0415 - help is quick without the numerics
 
+        refuse_inputs("out", None, {"INPUT": [source], "the file of --labels": [] if labels is None else [labels]})
         options = {"kind": kind, "layout": layout, "index": index, "variable": variable, "layer": layer}
         text = _text(text_column, stop_words, min_df, top_words)
         read = _reader(source, text, {**options, "labels": label_column}, labels)
@@ -354,7 +356,7 @@ def _ranks(text: str | None) -> list[tuple[int, int]] | None:
 
 def _stem(source: Path) -> str:
     """Return the name of a file without its ending, and without that of its compression."""
-    plain = source.resolve()
+    plain = Path(os.path.realpath(source))
     plain = plain.with_suffix("") if plain.suffix in PACKED else plain
     return "answer" if source == Path("-") else plain.stem
 

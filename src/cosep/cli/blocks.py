@@ -24,7 +24,7 @@ from rich.console import Console
 from cosep.cli.fit import Manner, Wishes, check, circumstances, say, table, usual, write_model
 from cosep.cli.folder import FILES, complete_folder
 from cosep.cli.summary import OTHERS, json_text, told
-from cosep.cli.tables import formula_warning, save_table
+from cosep.cli.tables import formula_warning, refuse_zero_bytes, save_table
 from cosep.cli.turns import col_names_of, in_turn, names_at
 from cosep.cli.watching import nobody, watching
 from cosep.estimators import CoSeparableNMF
@@ -106,9 +106,10 @@ def cluster(address: str | None) -> AbstractContextManager[None]:
 
 def check_names(blocks: RowBlocks) -> None:
     """Read the names of all rows once, so that one that cannot be read is told before the fit and not after it."""
+    refuse_zero_bytes(col_names_of(blocks))
     if blocks.row_names is not None:
         for slot in blocks.slots:
-            blocks.row_names(np.arange(slot.start, slot.stop))
+            refuse_zero_bytes(blocks.row_names(np.arange(slot.start, slot.stop)))
 
 
 def fitted(

@@ -19,7 +19,7 @@ from rich.console import Console
 import cosep
 from cosep.cli.folder import FILES, complete_folder
 from cosep.cli.summary import Output, json_text, show, summarize, wide_enough
-from cosep.cli.tables import formula_warning, save_table, write_rows
+from cosep.cli.tables import formula_warning, refuse_zero_bytes, save_table, write_rows
 from cosep.cli.watching import nobody, watching
 from cosep.estimators import CoSeparableNMF
 from cosep.explanation import explain
@@ -73,6 +73,7 @@ def run(read: Callable[[], NamedMatrix], out: Path, wishes: Wishes, manner: Mann
         tell("read", 0, 1, np.nan)
         data = read()
         check(wishes, data.values.shape)
+        refuse_zero_bytes(data.row_names, data.col_names)
         with complete_folder(out) as folder, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             choice = _ranked(data.values, wishes, callback) if wishes.choose else None

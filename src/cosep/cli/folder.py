@@ -105,6 +105,7 @@ def _check_taken(out: Path) -> None:
 
 def _publish(part: Path, out: Path) -> None:
     """Move the earlier answer out and the new one in, or leave everything as it was."""
+    _check_taken(out)  # again: the work may have taken hours
     for folder, _, names in os.walk(part / NEW):
         for name in names:
             flush(Path(folder, name))

@@ -57,8 +57,8 @@ def _would_join(out: Path, path: Path) -> bool:
     """Tell whether an output would be an input, or a part of one that is a folder."""
     from cosep.io.stores import is_blocks  # noqa: PLC0415 - help is quick without it
 
-    goal = out.resolve()
-    if path == STANDARD_INPUT or not goal.is_relative_to(path.resolve()):
+    goal = Path(os.path.realpath(out))
+    if path == STANDARD_INPUT or not goal.is_relative_to(os.path.realpath(path)):
         return False
     return not path.is_dir() or is_blocks(path) or goal.suffix.lower() == TEXT_SUFFIX
 

@@ -38,6 +38,14 @@ def save_table(path: Path, columns: dict[str, Iterable[Any]]) -> None:
         write_table(file, columns)
 
 
+def refuse_zero_bytes(*names: Iterable[Any]) -> None:
+    """Refuse names with a zero byte: whoever reads a table takes it for binary data."""
+    for name in (str(name) for some in names for name in some):
+        if "\0" in name:
+            msg = f"INPUT: the name {shown(name)} has a zero byte, which no table can hold; rename it."
+            raise ValueError(msg)
+
+
 def formula_warning(*names: Iterable[Any]) -> list[str]:
     """Return a sentence of warning if a spreadsheet would take some of the names for formulas, otherwise nothing."""
     found = [str(name) for some in names for name in some if FORMULA.match(str(name))]

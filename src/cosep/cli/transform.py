@@ -14,7 +14,7 @@ from rich.console import Console
 
 from cosep.cli.folder import FILES, complete_file, recover
 from cosep.cli.summary import json_text
-from cosep.cli.tables import formula_warning, write_table
+from cosep.cli.tables import formula_warning, refuse_zero_bytes, write_table
 from cosep.cli.turns import col_names_of, in_turn, names_at
 from cosep.cli.watching import nobody, watching
 from cosep.factorization import Factorization
@@ -34,6 +34,7 @@ def run(
     """Read the model and the new rows, and write what the one says of the others."""
     record = load(model)
     data = read(counting(record))
+    refuse_zero_bytes(data.row_names)
     table = (completed if complete else transformed)(record, data)
     write(table, out, as_json=as_json)
     if not as_json:
@@ -79,6 +80,7 @@ def run_blocks(model: Path, path: Path, out: Path | None, layer: str | None) -> 
         callback = stack.enter_context(watching(Console(stderr=True), quiet=out is None)) or nobody
         for start, stop, found in in_turn(blocks, shares_of, (record, places), width, callback):
             names = names_at(blocks, np.arange(start, stop))
+            refuse_zero_bytes(names)
             write_table(file, table_of(record, names, found), heading=start == 0)
             noted = noted or formula_warning(names)
     warn(noted)
