@@ -110,7 +110,7 @@ def trisymmetric(
     return Factorization(
         row_factor=narrow(topics, M.dtype),
         core=narrow(core, M.dtype),
-        col_factor=narrow(topics.T, M.dtype),
+        col_factor=narrow(topics.copy().T, M.dtype),
         selection=Selection(anchors, anchors, n_iter=best.n_iter),
         row_labels=labels,
         col_labels=labels,
