@@ -979,3 +979,49 @@ def test_rows_in_blocks_are_transformed_to_the_fitted_factor_where_components_de
     X = (X * (1 + noise * random.standard_normal(X.shape))).astype(np.float32)
     fitted = CoSeparableNMF(5, 5).fit(row_blocks(X))
     np.testing.assert_allclose(fitted.transform(X), fitted.row_factor_, rtol=0, atol=1e-7 * fitted.row_factor_.max())
+
+
+PRODUCT = np.random.default_rng(1).uniform(size=(9, 3)) @ np.random.default_rng(2).uniform(size=(3, 8))
+NEAR_THE_LARGEST = {
+    "one entry": np.array([[1.7e308]]),
+    "ones": np.full((9, 8), 1.7e308),
+    "identity": np.eye(9, 8) * 1.7e308,
+    "uniform": np.random.default_rng(0).uniform(0.5, 1, (9, 8)) * 1.79e308,
+    "rank three": PRODUCT / PRODUCT.max() * np.finfo(np.float64).max,
+    "counts": np.minimum(np.random.default_rng(0).poisson(1.0, (9, 8)), 3) * 5.6e307,
+    "float32": (np.random.default_rng(0).uniform(0.5, 1, (9, 8)) * np.finfo(np.float32).max).astype(np.float32),
+}
+
+
+def answers(model, X):
+    """Return all that a fitted model says, or the message that tells to rescale X."""
+    try:
+        model.fit(X)
+        said = [model.row_factor_, model.col_factor_]
+        if hasattr(model, "transform"):
+            said += [model.transform(X), model.score(X), model.inverse_transform(model.transform(X))]
+    except ValueError as error:
+        return str(error)
+    return said
+
+
+@pytest.mark.parametrize("case", NEAR_THE_LARGEST)
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("model", [*MIXING, CUR(3, 3), BiorthogonalNMF(3)], ids=repr)
+@pytest.mark.filterwarnings("ignore::cosep.SelectionWarning", "ignore::sklearn.exceptions.ConvergenceWarning")
+def test_entries_near_the_largest_float_have_an_answer_or_one_clear_error(case, form, model):
+    """Warnings are errors here: nothing may overflow on the way."""
+    X = NEAR_THE_LARGEST[case]
+    r = min(3, *X.shape)
+    sizes = {name: r for name in ("n_rows", "n_cols", "n_components") if getattr(model, name, None) is not None}
+    said = answers(clone(model).set_params(**sizes), form(X))
+    if isinstance(said, str):
+        assert "divide X by" in said or "rescale the rows and columns of X" in said
+    else:
+        assert all(np.isfinite(part).all() for part in said)
+
+
+def test_a_reconstruction_beyond_the_largest_float_is_infinite_and_exact_elsewhere():
+    factors = Factorization(np.array([[1.0, 1.0], [0.5, 0.0]]), None, np.array([[1.7e308, 0.0], [1.7e308, 2.0]]))
+    np.testing.assert_array_equal(factors.reconstruct(), [[np.inf, 2.0], [0.85e308, 0.0]])
+    np.testing.assert_array_equal(factors.reconstruct([1]), [[0.85e308, 0.0]])

@@ -235,7 +235,10 @@ class Factorization:
         return Factorization(selection=selection, scaling=scaling, meta=self.meta, **parts)
 
     def reconstruct(self, rows: Any = None) -> NDArray[Any]:
-        """Return ``row_factor @ core @ col_factor``, all of it or the given rows (an index array or a slice)."""
+        """Return ``row_factor @ core @ col_factor``, all of it or the given rows (an index array or a slice).
+
+        In float64 where the range of float32 is too small; infinite where that of float64 is.
+        """
         try:
             left = self.row_factor if rows is None else self.row_factor[rows]
         except Exception as error:
@@ -245,7 +248,10 @@ class Factorization:
         parts = [part for part in (left, self.core, self.col_factor) if part is not None]
         with np.errstate(over="ignore", invalid="ignore"):
             product = _product(parts)
-        return product if np.isfinite(product).all() else _product([part.astype(np.float64) for part in parts])
+            if np.isfinite(product).all():
+                return product
+            W, H, exponent = self._thin()
+            return np.asarray(np.ldexp((W if rows is None else W[rows]) @ H, exponent))
 
     def relative_error(self, X: Any) -> float:
         """``||X - reconstruction||_F / ||X||_F``, never forming the reconstruction as a whole.

@@ -17,7 +17,7 @@ from cosep.factorization import Callback, Factorization, Selection
 from cosep.filled import filled
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent
 from cosep.matrix.checks import as_matrix, check_callback, check_indices, check_number, check_positive
-from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
 from cosep.messages import shown
 from cosep.ties import first_largest
 
@@ -106,10 +106,10 @@ def half_squared_error_of(total: float, G: Array, B: Array, V: Array) -> float:
 
 
 def narrow(part: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the array in the type of the data, unless its range is too small."""
-    largest, range_of = np.abs(part).max(initial=0.0), np.finfo(dtype)
+    """Return the array in the type of the data, unless its range is too small; the same array if it has that type."""
+    largest, range_of = max(part.max(initial=0.0), -part.min(initial=0.0)), np.finfo(dtype)
     fits = largest == 0 or range_of.tiny <= largest <= range_of.max
-    return part.astype(dtype) if fits else part
+    return part.astype(dtype, copy=False) if fits else part
 
 
 def stored(part: Array, dtype: np.dtype[Any]) -> Array:
@@ -137,7 +137,7 @@ def _separable(M: LocalMatrix, cols: Indices) -> Factorization:
         row_factor=narrow(np.ldexp(A, M.exponent), M.dtype),
         core=None,
         col_factor=narrow(V, M.dtype),
-        col_weights=narrow(V, M.dtype),
+        col_weights=narrow(V.copy(), M.dtype),
         row_labels=factor_labels(A, np.linalg.norm(V, axis=1)),
         col_labels=factor_labels(V.T, np.linalg.norm(A, axis=0)),
     )
@@ -146,12 +146,12 @@ def _separable(M: LocalMatrix, cols: Indices) -> Factorization:
 def _coseparable(M: LocalMatrix, rows: Indices, cols: Indices, budget: "Budget") -> Factorization:
     S = M.take(rows, cols)
     row_weights, col_weights = column_weights(M.T, rows).T, column_weights(M, cols)
-    P1, P2, objective = refit(M, S, row_weights, col_weights, budget)
+    P2, objective = refit(M, S, row_weights, col_weights, budget)[1:]
     P2 = stored(P2, M.dtype)
     H = stored(S @ P2, M.dtype)
     target, total = M.dot(H.T), max(M.squared_norm(), np.finfo(np.float64).tiny)
     # From zero, as new rows are explained: where there are several best factors, the same one.
-    P1 = nonnegative(H.T, target, np.zeros_like(P1), exact=True)
+    P1 = nonnegative(H.T, target, np.zeros((M.shape[0], len(S))), exact=True)
     objective[-1] = min(objective[-1], half_squared_error(total, H.T, target, P1))
     return Factorization(
         row_factor=narrow(P1, M.dtype),
@@ -181,6 +181,7 @@ def refit(M: LocalMatrix, S: Array, P1: Array, P2: Array, budget: Budget) -> tup
     def advance(P1: Array, P2: Array) -> tuple[Array, Array, float]:
         W = P1 @ S
         P2 = nonnegative(W, M.cross(W), P2.T).T
+        del W  # as large as P1
         H = S @ P2
         target = M.dot(H.T)
         P1 = nonnegative(H.T, target, P1)
@@ -199,7 +200,9 @@ def alternate(
     """
     objective, before = [value], P1
     for step in range(1, budget.max_iter + 1):
-        Q1, Q2, value = advance(np.maximum(2.0 * P1 - before, 0.0), P2)
+        ahead = 2.0 * P1
+        ahead -= before
+        Q1, Q2, value = advance(np.maximum(ahead, 0.0, out=ahead), P2)
         if budget.callback is not None:
             error = float(np.sqrt(max(2.0 * min(value, objective[-1]), 0.0)))
             budget.callback(budget.stage, step, budget.max_iter, error)
@@ -224,7 +227,9 @@ def nonnegative(A: Array, B: Array, V: Array, *, exact: bool = False) -> Array:
     norms = np.linalg.norm(A, axis=0)
     norms[norms == 0] = 1.0
     unit = A / norms
-    return _solved(unit.T @ unit, norms, B, V, exact=exact)
+    G = unit.T @ unit
+    del unit  # as large as a factor
+    return _solved(G, norms, B, V, exact=exact)
 
 
 def nonnegative_of(G: Array, B: Array, V: Array, *, exact: bool = False) -> Array:
@@ -235,13 +240,21 @@ def nonnegative_of(G: Array, B: Array, V: Array, *, exact: bool = False) -> Arra
 
 
 def _solved(G: Array, norms: Array, B: Array, V: Array, *, exact: bool) -> Array:
-    """Solve for the weights of columns of norm one, from V, and scale them back."""
-    scaled, targets = V * norms, B / norms
-    # An active set is found sooner from nearby.
-    orthant_descent(G, targets, scaled, INNER_TOL, INNER_SWEEPS)
-    if exact:
-        orthant_active_set(G, targets, scaled)
-    return np.asarray(scaled / norms)
+    """Solve for the weights of columns of norm one, from V, and scale them back.
+
+    A few rows at a time: each is a problem of its own, and what is made on the way stays small beside V.
+    """
+    solved = np.empty_like(V)
+    size = max(1, BLOCK_ENTRIES // max(V.shape[1], 1))
+    for start in range(0, len(V), size):
+        some = slice(start, start + size)
+        scaled, targets = V[some] * norms, B[some] / norms
+        # An active set is found sooner from nearby.
+        orthant_descent(G, targets, scaled, INNER_TOL, INNER_SWEEPS)
+        if exact:
+            orthant_active_set(G, targets, scaled)
+        np.divide(scaled, norms, out=solved[some])
+    return solved
 
 
 def check_selection(selection: Any, shape: tuple[int, int]) -> tuple[Indices | None, Indices | None]:

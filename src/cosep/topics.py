@@ -51,7 +51,9 @@ class Topics:
 
     def anchors(self, k: int) -> list[int]:
         """Return the selected columns of a topic, strongest first: its own ones, and others with a strong tie."""
-        strengths = self.core[k] * np.linalg.norm(self.col_weights, axis=1)
+        # A power of two out of the core, so that no product leaves the range of floats.
+        core = np.ldexp(self.core[k], -np.frexp(self.core[k].max())[1])
+        strengths = core * np.linalg.norm(self.col_weights, axis=1)
         ours = (self.core[k] > 0) & ((self.homes == k) | (strengths >= STRONG * strengths.max()))
         return [int(l) for l in np.argsort(-strengths, kind="stable") if ours[l]]
 

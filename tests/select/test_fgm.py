@@ -229,3 +229,9 @@ def test_an_interrupt_leaves_nothing_broken():
 def test_trace_and_penalty_exclude_each_other():
     with pytest.raises(ValueError, match=r"trace=2.0 and penalty=1.0 exclude each other"):
         fgm(X, 4, trace=2.0, penalty=1.0)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1.0, 1e300])
+def test_a_penalty_beyond_all_others_lets_nothing_be_chosen_by_the_model(factor):
+    choice = fgm(X * factor, 4, penalty=1.7e308)
+    assert len(choice.col_indices) == 4

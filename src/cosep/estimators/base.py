@@ -17,7 +17,7 @@ from cosep.matrix.checks import NotNumbersError, as_matrix, check_positive, is_f
 from cosep.matrix.cutting import own_blocks, row_blocks
 from cosep.matrix.local import Array, LocalMatrix
 from cosep.messages import one_line, shown
-from cosep.mixing import coefficients
+from cosep.mixing import coefficients, narrow
 from cosep.select.pool import Pool
 from cosep.ties import first_largest
 
@@ -196,12 +196,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         """Solve ``min ||M - U components_||_F`` over ``U >= 0``."""
         H, exponent = self._unit_components()
-        with np.errstate(over="ignore"):
-            mixtures = np.ldexp(coefficients(M, H), M.exponent - exponent).astype(M.dtype)
-        if not np.isfinite(mixtures).all():
-            msg = "X is so near the largest float that its mixtures of components are not; divide X by a constant."
-            raise ValueError(msg)
-        return mixtures
+        return in_units(coefficients(M, H), M.exponent - exponent, M.dtype)
 
     def _unit_components(self) -> tuple[Array, int]:
         """Return the components divided by a power of two that brings the largest entry to about one, and the power."""
@@ -293,8 +288,9 @@ def _positions(wanted: Any, names: NDArray[Any] | None, side: str) -> Any:
 
 
 def frobenius_error(M: LocalMatrix, factors: Factorization) -> float:
-    """Return the norm of what the factors leave unexplained, in the units of the data."""
-    return float(np.ldexp(factors.relative_error(M) * np.sqrt(M.squared_norm()), M.exponent))
+    """Return the norm of what the factors leave unexplained, in the units of the data; infinite beyond all floats."""
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(factors.relative_error(M) * np.sqrt(M.squared_norm()), M.exponent))
 
 
 def biclusters(factors: Factorization) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -318,7 +314,22 @@ def product(X: Any, right: NDArray[Any], what: str, *, signed: bool = False) -> 
         rows: NDArray[Any]
         (rows,) = M.along(_times, right.astype(np.float64), [Column(right.shape[1], M.dtype)])
         return rows
-    return np.ldexp(M.dot(right.astype(np.float64)), M.exponent).astype(M.dtype)
+    exponent = int(np.frexp(np.abs(right).max(initial=0.0))[1])
+    rows = M.dot(np.ldexp(right.astype(np.float64), -exponent))
+    return in_units(rows, M.exponent + exponent, M.dtype, "products")
+
+
+def in_units(values: Array, exponent: int, dtype: np.dtype[Any], what: str = "mixtures") -> NDArray[Any]:
+    """Return ``values * 2**exponent`` in the type of the data, or in float64 where the range of that is too small.
+
+    Raises ValueError if float64 is too small as well.
+    """
+    with np.errstate(over="ignore"):
+        scaled = np.ldexp(values, exponent)
+    if not np.isfinite(scaled).all():
+        msg = f"X is so near the largest float that its {what} are not; divide X by a constant."
+        raise ValueError(msg)
+    return narrow(scaled, dtype)
 
 
 def _times(right: Array, block: LocalMatrix, _start: int) -> tuple[Array, ...]:

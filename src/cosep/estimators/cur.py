@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.estimators.base import Factorizer, frobenius_error
+from cosep.estimators.base import Factorizer, frobenius_error, in_units
 from cosep.linking import LINKS, link_selected
 from cosep.matrix.checks import check_choice, check_count, check_random
 from cosep.matrix.local import LocalMatrix
@@ -106,4 +106,4 @@ class CUR(Factorizer):
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         exponent = int(np.frexp(np.abs(self.link_).max(initial=0.0))[1])
         U = np.ldexp(self.link_.astype(np.float64), -exponent)
-        return np.ldexp(M.take(cols=self.col_indices_) @ U, M.exponent + exponent).astype(M.dtype)
+        return in_units(M.take(cols=self.col_indices_) @ U, M.exponent + exponent, M.dtype)

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.estimators.base import Factorizer, check_preselect_pair, frobenius_error
+from cosep.estimators.base import Factorizer, check_preselect_pair, frobenius_error, in_units
 from cosep.factorization import Callback, Selection
 from cosep.generalized import mix_generalized, row_weights
 from cosep.matrix.checks import check_callback, check_number, check_positive, check_random
 from cosep.matrix.local import LocalMatrix
 from cosep.messages import shown
+from cosep.mixing import narrow
 from cosep.select import EITHER_SELECTORS
 from cosep.select.gspa import check_split
 from cosep.select.method import Method, method_named, options_for
@@ -138,6 +139,6 @@ class GeneralizedSeparableNMF(Factorizer):
         if self.n_rows_:
             exponent = int(np.frexp(H.max())[1])
             weights = row_weights(M, C, np.ldexp(H, -exponent), P2)
-            parts.append(np.ldexp(weights, M.exponent - exponent))
+            parts.append(in_units(weights, M.exponent - exponent, weights.dtype))
         parts.append(np.ldexp(C, M.exponent))
-        return np.hstack(parts).astype(M.dtype)
+        return narrow(np.hstack(parts), M.dtype)

@@ -101,11 +101,7 @@ class TriSymmetricNMF(Factorizer):
         self.components_ = _shares(found.col_factor, axis=1)
         self.n_components_ = len(self.components_)
         self.core_ = _shares(np.asarray(found.core))
-        with np.errstate(over="ignore"):
-            W = self._mixtures(M)
-        if not np.isfinite(W).all():
-            msg = "X is so near the largest float that its mixtures are not; divide X by a constant."
-            raise ValueError(msg)
+        W = self._mixtures(M)
         factors = Factorization(
             row_factor=W,
             core=None,

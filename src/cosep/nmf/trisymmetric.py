@@ -116,7 +116,7 @@ def trisymmetric(
     found = Factorization(
         row_factor=narrow(topics, M.dtype),
         core=narrow(core, M.dtype),
-        col_factor=narrow(topics.T, M.dtype),
+        col_factor=narrow(topics.copy().T, M.dtype),
         row_labels=labels,
         col_labels=labels,
         meta={"objective": objective, "converged": bool(best.residual <= tol)},

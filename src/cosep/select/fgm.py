@@ -35,6 +35,8 @@ SOLVERS: dict[str, Callable[..., SelfDictionary]] = {"newton": solve_newton, "fa
 DUST = 1e-6
 # A relative gap beyond this is no proof, even where rounding allows no smaller one.
 LOOSE = 1e-3
+# Far above all penalties that let a column be chosen where entries are of about one.
+LARGEST_PENALTY = 1e150
 WHY_UNPROVEN = {
     "max_iter": "its iterations were used up",
     "stalled": "nothing made it smaller",
@@ -120,7 +122,7 @@ def fgm(
         solver=check_choice(solver, "solver", SOLVERS),
         postprocess=check_choice(postprocess, "postprocess", POSTPROCESSES),
         trace=None if trace is None else check_number(trace, "trace", 0.0, r),
-        penalty=None if penalty is None else float(np.ldexp(penalty, -2 * M.exponent)),
+        penalty=None if penalty is None else _in_units_of(M, penalty),
         tol=check_number(tol, "tol", 0.0),
         max_iter=check_positive(max_iter),
         positions=positions.within(part.cols),
@@ -184,6 +186,13 @@ def choose(
         order = order[p[order] == 1]
     columns = np.concatenate([positions.include, rays.leaders[order]])
     return Choice(columns, solution, (rays.leaders[solution.active], solution.diagonal[solution.active]))
+
+
+def _in_units_of(M: LocalMatrix, penalty: float) -> float:
+    """Return the penalty for the entries as they are stored. One beyond `LARGEST_PENALTY` lets nothing be chosen."""
+    with np.errstate(over="ignore"):
+        scaled = float(np.ldexp(penalty, -2 * M.exponent))
+    return scaled if M.exponent == 0 else min(scaled, LARGEST_PENALTY)
 
 
 def warn_if_unproven(gap: float, ended: str, advice: str) -> None:
