@@ -14,10 +14,8 @@ from cosep.matrix.local import Array, Indices
 
 # Numbers within this share of the largest one are equal up to rounding.
 SAME = 1e-9
-# Shares of a row that agree in this many digits are tied when components are assigned.
+# Shares, between 0 and 1, that agree in this many digits are equal up to rounding.
 SHARE_DIGITS = 9
-# What breaks ties between assignments: earlier rows first, and then lower components. Far above the rounding of a sum.
-EARLIER_ROW, LOWER_COMPONENT = 1e-5, 1e-8
 
 
 def near_largest(values: Array, tol: float = SAME, *, scale: float | None = None) -> NDArray[np.bool_]:
@@ -53,9 +51,8 @@ def descending(values: Array, tol: float = SAME) -> Indices:
 def assigned_components(shares: Array) -> Indices:
     """Return a component for each row, all different, such that the rows have most part in theirs.
 
-    Of assignments that tie, one in which earlier rows have most part in theirs; then lower components to earlier rows.
+    Shares that agree up to rounding are made equal first, so that ties are always decided in the same way.
     """
-    relative = np.round(shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny), SHARE_DIGITS)
-    k, c = (np.arange(size)[::-1] / size for size in shares.shape)
-    scores = relative * (1.0 + EARLIER_ROW * k[:, None]) + LOWER_COMPONENT * np.outer(k, c)
-    return np.asarray(scipy.optimize.linear_sum_assignment(scores, maximize=True)[1], dtype=np.intp)
+    relative = shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    assigned = scipy.optimize.linear_sum_assignment(np.round(relative, SHARE_DIGITS), maximize=True)[1]
+    return np.asarray(assigned, dtype=np.intp)

@@ -6,22 +6,23 @@ M : data, m x n
 W, V : nonnegative factors, m x r and n x r; M ~ W V'
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 
 from cosep.matrix.local import Array, LocalMatrix
 from cosep.mixing import Budget, half_squared_error, refit
 from cosep.nmf.start import svd_start
+from cosep.ties import SAME
 
 # A start of one's own must have this share of the squared error of that by singular vectors.
 FAR_BETTER = 0.5
-# Sums this close are equal, but for rounding.
-SAME = 1e-9
+# Half squared errors, relative to the squared norm, that differ by less are equal up to rounding.
+ROUNDING = 1e-12
 
 
 def extrapolated(
-    M: LocalMatrix, r: int, budget: Budget, starts: Iterable[tuple[Array, Array]] = ()
+    M: LocalMatrix, r: int, budget: Budget, starts: Sequence[tuple[Array, Array]] = ()
 ) -> tuple[Array, Array]:
     """Lower ``||M - W V'||_F`` over ``W, V >= 0`` from the nonnegative parts of the leading singular vectors.
 
@@ -34,7 +35,8 @@ def extrapolated(
     (m, n), rows, cols = M.shape, M.T.squared_norms(), M.squared_norms()
     uneven = float(rows @ rows), float(cols @ cols)
     if m < n or (m == n and uneven[0] < (1.0 - SAME) * uneven[1]):
-        V, W = extrapolated(M.T, r, budget, [(V, W) for W, V in starts])
+        # Of starts that tie the first is taken, so that their order is swapped too.
+        V, W = extrapolated(M.T, r, budget, [(V, W) for W, V in reversed(starts)])
         return W, V
     W, H = svd_start(M, r)
     size = float(np.vdot(H @ H.T, W.T @ W))
@@ -42,7 +44,7 @@ def extrapolated(
         W = W * (float(np.vdot(M.dot(H.T), W)) / size)
     V, least = H.T, FAR_BETTER * _error(M, W, H.T)
     for pair in starts:
-        if (error := _error(M, *pair)) < least:
+        if (error := _error(M, *pair)) < least - ROUNDING:
             (W, V), least = pair, error
     W, H, _ = refit(M, np.eye(r), W, V.T, budget)
     return W, H.T

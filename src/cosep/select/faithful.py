@@ -85,8 +85,8 @@ def faithful(
 
     Notes
     -----
-    Deterministic. Of rows that are multiples of each other the longest stands for all, of those the first; likewise
-    of columns. Transposing X swaps rows and columns.
+    Deterministic. All-zero rows and columns change nothing. Of rows that are multiples of each other the longest stands
+    for all, of those the first; likewise of columns. Transposing X swaps rows and columns.
 
     Examples
     --------

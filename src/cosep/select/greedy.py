@@ -52,7 +52,8 @@ def greedy(X: Any, r: int, *, tol: float = 1e-9, pool: Pool | None = None) -> Se
 
     Notes
     -----
-    Among columns that tie within 1e-6 the one with the largest norm wins, then the lowest index.
+    Among columns that tie within 1e-6 the one with the largest norm wins, then the lowest index. Where the recursions
+    have lost too many digits to tell the best ones apart, f and g of these are computed from E.
 
     Examples
     --------

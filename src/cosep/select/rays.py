@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
 from cosep.select.pool import Positions
 from cosep.select.turns import refuse_nothing
 from cosep.ties import SAME
@@ -37,8 +37,9 @@ def distinct_rays(M: LocalMatrix, price: Array, sizes: Array) -> Rays:
     if not np.isfinite(price[nonzero]).any():
         refuse_nothing()
     m, n = M.shape
-    # A tall sparse matrix of few columns is lighter as its dense R factor; any other stays sparse.
-    B = M.columns(nonzero) if M.is_sparse and not n < min(m, FEW) else LocalMatrix(M.gram_root()[:, nonzero])
+    # A tall sparse matrix of few columns is lighter as its dense R factor; a small one gets the answer of a dense one.
+    stays_sparse = M.is_sparse and m * n > BLOCK_ENTRIES and not n < min(m, FEW)
+    B = M.columns(nonzero) if stays_sparse else LocalMatrix(M.gram_root()[:, nonzero])
     w, p = sums[nonzero], price[nonzero]
     leaders, group = leading(B, (-p, w, sizes[nonzero]))
     together = np.sqrt(np.bincount(group, w**2))[group[leaders]]

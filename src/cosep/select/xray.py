@@ -60,7 +60,7 @@ def xray(
         A column whose squared residual has fallen to this share of its squared norm is never chosen; when all have,
         the choice ends with a warning and fewer than r columns.
     random_state : int, RandomState instance or None
-        Draws p, from 0.5 to 1.5.
+        Draws p, from 0.5 to 1.5, one number for each row that is not all zero.
     pool : Pool, optional
         Which columns may be chosen, and which must be; these come first.
 
