@@ -74,11 +74,14 @@ class Selection:
             if getattr(self, side) is not None:
                 object.__setattr__(self, side, check_indices(getattr(self, side), side))
         for name, kind, value in (("gap", Real, self.gap), ("n_iter", Integral, self.n_iter)):
-            if value is not None and not isinstance(value, kind):
+            try:
+                number = value if value is None else float(value) if kind is Real else int(value)
+            except (TypeError, ValueError, OverflowError):
+                number = None
+            if (value is None) != (number is None) or not isinstance(value, kind | None):
                 msg = f"{name}={shown(value)} must be a number or None."
                 raise ValueError(msg)
-            if value is not None:
-                object.__setattr__(self, name, float(value) if kind is Real else int(value))
+            object.__setattr__(self, name, number)
         if not isinstance(self.history, tuple):
             msg = f"history={shown(self.history)} must be a tuple."
             raise ValueError(msg)

@@ -133,8 +133,8 @@ def _itself(block: Any) -> Any:
 
 def _of_memory(X: Any, col_names: NDArray[Any] | None = None, row_names: RowNames | None = None) -> RowBlocks:
     """Cut what is in memory."""
-    names = getattr(X, "columns", None) if col_names is None else col_names
     M = as_matrix(X)
+    names = getattr(X, "columns", None) if col_names is None else col_names
     values = M.values.tocsr() if M.is_sparse else M.values
     m, n = M.shape
     stored = values.nnz if M.is_sparse else m * n

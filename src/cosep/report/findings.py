@@ -149,7 +149,10 @@ def _errors(explanation: Any, factorization: Factorization) -> Record:
 
 
 def _side_errors(values: Any, size: int, names: Names, kind: str) -> Record:
-    errors = check_column(values, f"explanation.{'row' if kind == 'row' else 'col'}_errors", size)
+    errors = check_column(values, f"explanation.{'row' if kind == 'row' else 'col'}_errors")
+    if len(errors) != size:
+        msg = f"explanation has errors of {len(errors)} {kind}s, but the factorization is that of {size}; explain it."
+        raise ValueError(msg)
     known = np.flatnonzero(np.isfinite(errors))
     worst = known[np.argsort(-errors[known], kind="stable")[:WORST]]
     return {
