@@ -1,13 +1,14 @@
 """Public functions with arguments of every wrong kind, one or two of them replaced in a call that is valid otherwise.
 
-A right error is a ValueError, or an OSError about a path, on one printable line that names a replaced argument. What a
-function of the user raises is the user's.
+A right error is a ValueError, or an OSError about a path, on one printable line that names an argument or a file. What
+a function of the user raises is the user's.
 """
 
 import os
 import re
 import traceback
 import warnings
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -16,27 +17,33 @@ from typing import Any
 
 import dask
 
+from cosep.datasets import MissingDataError
+from cosep.io.source import InputError
 from fuzz import valid, values
 from fuzz.harness import Case, Limits
-from fuzz.outcomes import ANSWER, CLEAR, PRINTED_ARRAY, UNCLEAR, WRONG_EXCEPTION, Found, chain, place_of
+from fuzz.outcomes import ANSWER, CLEAR, PRINTED_ARRAY, UNCLEAR, WRONG_EXCEPTION, Found, place_of
 from fuzz.valid import OUTPUTS, VALID
 from fuzz.values import JOBS, NOT_WRITTEN, WRONG
 
 CASES = 10_000
 BATCH = 60
 LIMITS = Limits(cpu=15.0)
-LONGEST_MESSAGE = 400
-# Where the exception of another's code is what everybody expects.
-CONVENTIONAL = {"HALSNMF.set_output", "CoSeparableNMF.get_indices"}
-# Many numbers in a row, and what sparse matrices and arrays of numpy end with.
-PRINTED = re.compile(r"(?:[-\d.e+]+,? +){12}|<\d+x\d+ sparse|dtype=(?:float|int|object|bool)")
-# Arguments of valid calls that stand for parts of another argument.
-ALIASES = {"first": "X", "second": "X"}
-# Values that raise when they are called.
+# Where data should be is told in some lines of text.
+LONGEST_MESSAGE = 600
+# Where the exception of scikit-learn's code, or of an index, is what everybody expects.
+CONVENTIONAL = ("HALSNMF.set_output", "CoSeparableNMF.get_indices", ".get_feature_names_out")
+# What a message may name instead of an argument: what it is a part of, or what is asked of it.
+ALIASES = {
+    "first": ("X",), "second": ("X",), "selection": ("row_indices", "col_indices"), "core": ("factors",),
+    "candidates": ("col_pool", "pool"), "include": ("col_pool", "pool"), "meta": ("history",), "row_names": ("rows",),
+    "col_names": ("columns",), "X": ("n_components", "n_rows", "n_cols"), "rows": ("stability", "explanation"),
+}  # fmt: skip
+# Values that raise when they are called, and those whose code is Python's own.
 CALLED = {
     "len", "lambda", "lambda of all", "lambda to selection", "lambda to junk", "partial", "raising call", "class",
     "int class", "type", "estimator class", "selector", "both selector",
 }  # fmt: skip
+CALLED_IN_C = {"int class", "partial", "class", "type"}
 PATHS = {"path", "checkpoint", "home"}
 
 
@@ -96,10 +103,10 @@ def call(name: str, replaced: dict[str, str]) -> None:
     try:
         VALID[name][0](**arguments)
     except Exception as error:
-        if any(isinstance(one, MemoryError) for one in chain(error)):
+        if isinstance(error, MemoryError) and not name.endswith(CONVENTIONAL):
             raise
         outcome, detail = judged(error, name, replaced)
-        raise Found(outcome, f"{name} with {replaced}: {detail}", place_of(error)) from error
+        raise Found(outcome, f"{name} with {replaced}: {detail}", place_of(error)) from None
 
 
 def judged(error: Exception, name: str, replaced: dict[str, str]) -> tuple[str, str]:
@@ -109,29 +116,39 @@ def judged(error: Exception, name: str, replaced: dict[str, str]) -> tuple[str, 
     except Exception:  # noqa: BLE001 - the value itself may raise when it is printed
         text = ""
     detail = f"{type(error).__name__}: {text[:300]!r}"
+    conventional = name.endswith(CONVENTIONAL)
     about_path = isinstance(error, OSError) and bool(set(replaced) & PATHS)
     if not isinstance(error, ValueError) and not about_path:
-        frames = traceback.extract_tb(error.__traceback__)
-        in_value = bool(frames) and frames[-1].filename == values.__file__
-        own = in_value and any(one in CALLED for one in replaced.values())
-        own |= "raising generator" in replaced.values() and isinstance(error, ZeroDivisionError)
-        return (ANSWER if own or name in CONVENTIONAL else WRONG_EXCEPTION), detail
-    problem = "" if name in CONVENTIONAL else problem_with(text, replaced)
+        return (ANSWER if conventional or _is_users_own(error, set(replaced.values())) else WRONG_EXCEPTION), detail
+    about_file = about_path or isinstance(error, (InputError, MissingDataError))
+    named = name_parts(VALID[name][1])
+    problem = "" if conventional else problem_with(text, [] if about_file else named)
     return (UNCLEAR, f"{problem}: {detail}") if problem else (CLEAR, detail)
 
 
-def problem_with(message: str, replaced: dict[str, str]) -> str:
-    """Return what is wrong with the text of an error, or nothing."""
+def _is_users_own(error: Exception, wrong: set[str]) -> bool:
+    """Tell whether a function that was passed has raised, not the one that was called."""
+    frames = traceback.extract_tb(error.__traceback__)
+    in_value = bool(frames) and frames[-1].filename == values.__file__ and bool(wrong & CALLED)
+    in_c = isinstance(error, TypeError) and bool(wrong & CALLED_IN_C)
+    return in_value or in_c or ("raising generator" in wrong and isinstance(error, ZeroDivisionError))
+
+
+def name_parts(arguments: Iterable[str]) -> list[str]:
+    """Return the arguments of a call, and what a message may call them instead."""
+    return [name for one in arguments for name in (one, *ALIASES.get(one, ()))]
+
+
+def problem_with(message: str, arguments: list[str]) -> str:
+    """Return what is wrong with the text of an error, or nothing; it should name one of the arguments, if any."""
     if len(message.splitlines()) != 1:
         return "several lines" if message else "empty"
     if not all(letter.isprintable() for letter in message):
         return "control characters"
     if len(message) > LONGEST_MESSAGE:
         return "long"
-    if PRINTED.search(message) or PRINTED_ARRAY.search(message):
+    if PRINTED_ARRAY.search(message):
         return "prints an array"
     words = re.sub(r"[\W_]+", " ", message)
-    for argument in (ALIASES.get(one, one) for one in replaced):
-        if re.search(rf"\b{argument}\b", message) or argument.replace("_", " ") in words:
-            return ""
-    return "names no argument"
+    named = [one for one in arguments if re.search(rf"\b{one}\b", message) or one.replace("_", " ") in words]
+    return "" if named or not arguments else "names no argument"

@@ -6,59 +6,43 @@ control characters, and never a traceback; inputs stay as they were, byte for by
 answer or the new one, whole, at the latest after the next command; and nothing temporary is left, except by SIGKILL.
 """
 
-import hashlib
 import json
 import os
-import re
 import shutil
 import signal
 import time
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from random import Random
 
 import dask
-import numpy as np
-import scipy.sparse
 import typer
 
-from cosep import make_coseparable
 from cosep.cli.app import app
-from cosep.io import write_blocks
+from fuzz.answers import (
+    INPUTS,
+    SECONDS,
+    SHARED,
+    answer_in,
+    check_answer,
+    check_inputs,
+    check_nothing_left,
+    check_run,
+    checksums,
+    copy_inputs,
+    fit_of,
+    write_inputs,
+)
 from fuzz.harness import Case, Limits
-from fuzz.outcomes import CLEAR, CRASH, HANG, UNCLEAR, WRONG_ANSWER, WRONG_EXCEPTION, Found, message_fault
-from fuzz.processes import Outcome, Run, finish, start
-from fuzz.seeds import TEXTS as DOCUMENTS
+from fuzz.outcomes import CLEAR, WRONG_ANSWER, Found
+from fuzz.processes import Run, finish, start
 
 CASES = 300
 BATCH = 5
-LIMITS = Limits(cpu=120.0, wall=240.0)
-SECONDS = 60.0
-# What a run may end with besides a signal that it was sent: Ctrl-C and SIGTERM have codes of their own.
-CODES = {0, 2, 130, 143}
-INPUTS = ("a.csv", "b.csv", "x.npy", "x.npz", "x.txt", "x.zarr", "parts", "labels.txt")
-# What differs between two runs of one command.
-VOLATILE = re.compile(rb'"seconds": [\d.]+|\d\d\d\d-\d\d-\d\d|\d\d:\d\d(:\d\d)?')
-FILES = ("model.npz", "rows.csv", "rows.zarr", "columns.csv", "core.csv", "summary.json", "report.html")
-
-Answer = dict[str, str]
-
-
-@dataclass
-class Shared:
-    """What all cases start from: inputs, finished answers, and how many calls and seconds a run takes."""
-
-    folder: Path = Path()
-    answers: dict[str, Answer] = field(default_factory=dict)
-    calls: dict[str, int] = field(default_factory=dict)
-    seconds: float = 1.0
-
-
-SHARED = Shared()
+LIMITS = Limits(cpu=120.0, wall=600.0)
 
 
 def prepare(folder: Path) -> None:
@@ -106,150 +90,10 @@ def warm(place: Path) -> None:
         os.chdir(here)
 
 
-def fit_of(name: str) -> list[str]:
-    """Return the command that gives one of the answers."""
-    source = {"a": "a.csv", "b": "b.csv", "blocks": "x.zarr"}[name]
-    return ["fit", source, "--out", "out", "--rows", "2", "--cols", "2", "--no-report", "--quiet"]
-
-
-def write_inputs(folder: Path) -> None:
-    """Write one small input of each of several kinds."""
-    for k, name in enumerate(("a", "b")):
-        X = make_coseparable(14, 9, 2, 2, noise=0.1, random_state=k)[0]
-        lines = [f"{name}{i}," + ",".join(map(str, line)) for i, line in enumerate(X.round(3).tolist())]
-        head = "name," + ",".join(f"c{j}" for j in range(9))
-        (folder / f"{name}.csv").write_text("\n".join([head, *lines, ""]), encoding="utf-8")
-    np.save(folder / "x.npy", X)
-    scipy.sparse.save_npz(folder / "x.npz", scipy.sparse.csr_array(X))
-    (folder / "x.txt").write_text("\n".join(DOCUMENTS), encoding="utf-8")
-    (folder / "labels.txt").write_text("a\nb\n" * 7, encoding="utf-8")
-    write_blocks(folder / "x.zarr", [X[:5], X[5:]])
-    (folder / "parts").mkdir()
-    for k in range(2):
-        np.save(folder / "parts" / f"x{k}.npy", X[7 * k : 7 * k + 7])
-
-
-def copy_inputs(place: Path, answer: str | None = None) -> None:
-    """Give a case inputs of its own, and an earlier answer."""
-    place.mkdir(exist_ok=True)
-    for name in INPUTS:
-        source = SHARED.folder / name
-        (shutil.copytree if source.is_dir() else shutil.copy)(source, place / name)
-    if answer is not None:
-        shutil.copytree(SHARED.folder / f"out-{answer}", place / "out")
-
-
-def answer_in(folder: Path) -> Answer:
-    """Return the files of an answer and a checksum of each, without what differs between two runs of one command."""
-    found = {}
-    for path in sorted(folder.rglob("*")) if folder.is_dir() else []:
-        if path.is_file() and path.relative_to(folder).parts[0] in FILES:
-            held = path.read_bytes()
-            if path.name == "model.npz":
-                with np.load(path) as arrays:
-                    held = b"".join(name.encode() + arrays[name].tobytes() for name in sorted(arrays))
-            found[path.relative_to(folder).as_posix()] = hashlib.sha256(VOLATILE.sub(b"", held)).hexdigest()
-    return found
-
-
-def checksums(place: Path) -> dict[str, str]:
-    """Return a checksum of every input."""
-    files = [
-        path
-        for name in INPUTS
-        for path in ([place / name] if (place / name).is_file() else sorted((place / name).rglob("*")))
-    ]
-    return {
-        str(path.relative_to(place)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files if path.is_file()
-    }
-
-
 def make(random: Random, folder: Path) -> Case:
     """Choose what happens to a run."""
     name = random.choice([name for name, share in SCENARIOS.items() for _ in range(share[1])])
     return Case(name, SCENARIOS[name][0](random, folder))
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# What must hold
-
-
-def check_run(ended: Outcome, allowed: Collection[int] = ()) -> None:
-    """Check the exit code, and what was printed as an error."""
-    told = f"{ended.argv}: exit code {ended.code}, {ended.err[-300:]!r}"
-    if "Traceback (most recent call last)" in ended.err:
-        last = ended.err.strip().splitlines()[-1][:80]
-        raise Found(WRONG_EXCEPTION, f"a traceback: {told}", f"traceback {ended.argv[:1]} {last}")
-    if ended.code is None:
-        raise Found(HANG, f"no end: {told}", f"hang {ended.argv[:1]}")
-    if ended.code not in CODES | set(allowed):
-        kind = CRASH if ended.code < 0 else WRONG_EXCEPTION
-        raise Found(kind, told, f"exit code {ended.code} of {ended.argv[:1]}")
-    if ended.code == 2:
-        fault = message_fault(without_usage(ended.err))
-        if fault is not None:
-            raise Found(UNCLEAR, f"{fault}: {told}", f"{re.sub('[0-9]+', 'n', fault)} {ended.argv[:1]}")
-
-
-def without_usage(err: str) -> str:
-    """Return an error on one line: what typer prints of wrong options is a usage line and a box."""
-    text = err.strip()
-    if not text.startswith("Usage:"):
-        return text
-    inside = [line.strip("│ ") for line in text.splitlines() if line.startswith("│")]
-    return " ".join(inside) or text
-
-
-def check_inputs(place: Path, before: dict[str, str]) -> None:
-    """Check that no input has changed."""
-    after = checksums(place)
-    changed = [name for name in before if after.get(name) != before[name]]
-    if changed:
-        raise Found(WRONG_ANSWER, f"inputs changed: {changed[:5]}", "input overwritten")
-
-
-def check_answer(place: Path, allowed: tuple[str, ...], *, killed: bool = False) -> None:
-    """Check that the folder holds one answer, whole; after a kill the next command may mend it first."""
-    found = _whole(place / "out", allowed)
-    if not found and killed:
-        check_run(finish(start(Run(["transform", "out", "b.csv", "--out", "t.csv"], place)), SECONDS))
-        found = _whole(place / "out", allowed)
-    if not found:
-        raise Found(WRONG_ANSWER, f"mixed or half-written: {_owners(place / 'out')}", "mixed answer")
-
-
-def _whole(out: Path, allowed: tuple[str, ...]) -> bool:
-    try:
-        found = answer_in(out)
-    except (ValueError, OSError):
-        return False
-    return any(found == SHARED.answers[name] for name in allowed)
-
-
-def _owners(out: Path) -> dict[str, str]:
-    """Return which answer each file belongs to."""
-    try:
-        found = answer_in(out)
-    except (ValueError, OSError) as error:
-        return {"unreadable": str(error)[:100]}
-    return {
-        file: next((name for name, answer in SHARED.answers.items() if answer.get(file) == held), "no answer")
-        for file, held in found.items()
-    }
-
-
-def check_nothing_left(place: Path) -> None:
-    """Check that there are no temporary files beside the inputs and the answer."""
-    known = {*INPUTS, "out", "t.csv", "verdict.txt"}
-    left = [path.name for path in place.iterdir() if path.name not in known and not path.name.startswith("kept")]
-    out = place / "out"
-    left += [f"out/{path.name}" for path in (out.iterdir() if out.is_dir() else []) if path.name not in FILES]
-    if left:
-        raise Found(WRONG_ANSWER, f"temporary files are left: {sorted(left)[:5]}", "temporary files left")
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Scenarios
 
 
 def _killed_at_a_call(random: Random, place: Path) -> Callable[[], None]:
@@ -345,9 +189,7 @@ def _run_both(place: Path, pair: tuple[str, str], delay: float, apart: float) ->
 
 def _onto_an_input(random: Random, place: Path) -> Callable[[], None]:
     """Name an output that is an input, under its name, a link or another path."""
-    target = random.choice(
-        ("x.npy", "b.csv", "out/model.npz", "x.npz", "labels.txt", "x.zarr/zarr.json", "parts/x0.npy")
-    )
+    target = random.choice(("x.npy", "b.csv", "out/model.npz", "x.npz", "x.zarr/zarr.json", "parts/x0.npy"))
     copy_inputs(place, "blocks" if target.startswith(("x", "parts")) else "a")  # a model with these columns
     name, how = target, random.choice(("name", "symbolic", "hard", "dots"))
     if how == "dots":
@@ -356,7 +198,7 @@ def _onto_an_input(random: Random, place: Path) -> Callable[[], None]:
         name = "kept-link"
         (os.symlink if how == "symbolic" else os.link)(place / target, place / name)
     source = "parts" if target.startswith("parts") else "x.zarr" if "zarr" in target else target
-    if target in {"out/model.npz", "labels.txt"}:
+    if target == "out/model.npz":
         source = "b.csv"
     commands: list[list[str]] = [
         ["transform", "out", source, "--out", name],
@@ -370,18 +212,20 @@ def _onto_an_input(random: Random, place: Path) -> Callable[[], None]:
 
 
 def _fit_onto_its_input(random: Random, place: Path) -> list[str]:
-    """Let the input of a fit be one of the files that it writes, by itself or by a link."""
+    """Let the input or the labels of a fit be one of the files that it writes, by itself or by a link."""
+    as_labels = random.random() < 0.3
     inside = place / "out" / random.choice(("core.csv", "rows.csv", "columns.csv"))
-    shutil.copy(place / "b.csv", inside)
+    shutil.copy(place / ("labels.txt" if as_labels else "b.csv"), inside)
     name = str(inside.relative_to(place))
     if random.random() < 0.7:
-        name = "kept.csv"
+        name = "kept.txt" if as_labels else "kept.csv"
         (os.symlink if random.random() < 0.5 else os.link)(inside, place / name)
-    return ["fit", name, "--out", "out", "--rows", "2", "--cols", "2", "--no-report", "--quiet"]
+    options = ["--out", "out", "--rows", "2", "--cols", "2", "--no-report", "--quiet"]
+    return ["fit", "b.csv", *options, "--labels", name] if as_labels else ["fit", name, *options]
 
 
 def _run_onto(place: Path, argv: list[str]) -> None:
-    source = place / argv[1]
+    source = place / (argv[-1] if "--labels" in argv else argv[1])
     before, model = checksums(place), (place / "out" / "model.npz").read_bytes()
     held = source.read_bytes() if argv[0] == "fit" else b""
     ended = finish(start(Run(argv, place)), SECONDS)

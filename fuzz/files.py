@@ -14,7 +14,6 @@ from random import Random
 from typing import Any
 
 import dask
-import h5py
 import numpy as np
 import scipy.sparse
 
@@ -24,16 +23,9 @@ from fuzz import sound
 from fuzz.harness import Case, Limits
 from fuzz.mutations import bytes_of
 from fuzz.outcomes import WRONG_ANSWER, Found
-from fuzz.seeds import N_COLS, N_ROWS, Seed, put, seeds
-from fuzz.structures import (
-    EXECUTED,
-    SECRET_ARRAY,
-    SECRET_CELLS,
-    SECRET_NUMBER,
-    SECRET_TEXT,
-    SECRET_WORD,
-    structure_of,
-)
+from fuzz.seeds import Seed, put, seeds
+from fuzz.structures import structure_of
+from fuzz.traps import EXECUTED, SECRET_NUMBER, SECRET_WORD, put_secrets
 
 CASES = 10_000
 BATCH = 40
@@ -62,15 +54,6 @@ def prepare(folder: Path) -> None:
             put(place, seed.files)
             with suppress(ValueError, Found):  # what is refused here is counted later
                 look(seed, place / seed.entry)
-
-
-def put_secrets(folder: Path) -> None:
-    """Write files that no input holds, for links to point at."""
-    secret = np.full((N_ROWS, N_COLS), SECRET_NUMBER)
-    np.save(folder / SECRET_ARRAY, secret)
-    (folder / SECRET_TEXT).write_text(f"{SECRET_WORD} {SECRET_WORD}\n" * N_ROWS, encoding="utf-8")
-    with h5py.File(folder / SECRET_CELLS, "w") as file:
-        file["X"] = secret
 
 
 def make(random: Random, folder: Path) -> Case:

@@ -22,11 +22,12 @@ from cosep import CoSeparableNMF, Factorization, explain, mix, spa
 from cosep.cli.transform import completed, load, transformed
 from cosep.io import NamedMatrix
 from cosep.report import write_report
+from fuzz.binary_changes import archive_of, archive_with
 from fuzz.harness import Case, Limits
 from fuzz.mutations import bytes_of, json_of
 from fuzz.outcomes import WRONG_ANSWER, Found
 from fuzz.seeds import COL_NAMES, ROW_NAMES, matrix
-from fuzz.structures import EXECUTED, archive_of, archive_with
+from fuzz.traps import EXECUTED
 
 CASES = 2000
 BATCH = 25

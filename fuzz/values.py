@@ -82,9 +82,9 @@ FILES: dict[str, Path] = {}
 def make_files(folder: Any) -> None:
     """Write files that the valid calls read; their paths are in ``FILES``."""
     folder.mkdir()
-    (folder / "matrix.csv").write_text("name,a,b\nx,1,2\ny,3,4\n")
+    (folder / "matrix.csv").write_text("name,a,b,c\nx,1,2,3\ny,3,4,5\n")
     (folder / "names.txt").write_text("a\nb\n")
-    (folder / "labels.csv").write_text("a,1\nb,2\n")
+    (folder / "labels.csv").write_text("name,label\na,1\nb,2\n")
     (folder / "texts.txt").write_text("the tea is hot\nhot tea and jam\njam and bread\n")
     np.save(folder / "matrix.npy", X)
     fitted("mix").save(folder / "model.npz")
