@@ -79,8 +79,8 @@ def assert_as_exact(y, z, w, t):
     above = (np.arange(len(z)) != t) & (z > c * exact[t])
     terms = (abs(z[t]) + float(c[above] @ z[above])) / (1.0 + float(c[above] @ c[above]))
     share = np.where(np.arange(len(z)) == t, 1.0, c)
-    # Newton stops where its step rounds to zero. The slope from there to the root is at least 1 and was at most 1 + c'c,
-    # so that many subnormal numbers can be missing; an entry is rounded to one of them once more.
+    # Newton stops where its step rounds to zero. There the slope is at most 1 + c'c, up to the root at least 1: so many
+    # subnormal numbers can be missing. An entry is rounded to one of them once more.
     missing = SMALLEST * (1.0 + (1.0 + float(c @ c)) * share)
     assert np.all(np.abs(y - exact) <= 1e-10 * exact + 16 * EPS * terms * share + missing)
 
