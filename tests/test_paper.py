@@ -26,8 +26,8 @@ from cosep.select.selfdict import largest_penalty
 @pytest.fixture(scope="module")
 def k1b(data_home):
     """The full k1b matrix, its classes, and the preselected block with its indices and weights."""
-    full = scipy.io.loadmat(data_home / "reference" / "sub_k1b.mat")
-    block = scipy.io.loadmat(data_home / "reference" / "Datasub_k1b.mat")
+    full = scipy.io.loadmat(data_home / "reference" / "sub_k1b.mat", spmatrix=False)
+    block = scipy.io.loadmat(data_home / "reference" / "Datasub_k1b.mat", spmatrix=False)
     row_sizes, col_sizes = (np.bincount(block[name].ravel())[1:] for name in ("IDXrow", "IDXcol"))
     M = np.asarray(scipy.sparse.csr_array(block["M"]).toarray(), dtype=float)
     weighted = np.sqrt(row_sizes)[:, None] * M * np.sqrt(col_sizes)
@@ -48,8 +48,8 @@ def test_cosfgm_reaches_the_printed_approximation_and_accuracy_on_k1b(k1b, solve
 
 @pytest.mark.parametrize("side", ["row", "col"])
 def test_preselection_gives_the_published_representatives_and_clusters_of_k1b(data_home, side):
-    X = scipy.io.loadmat(data_home / "reference" / "sub_k1b.mat")["sub"]
-    published = scipy.io.loadmat(data_home / "reference" / "Datasub_k1b.mat")
+    X = scipy.io.loadmat(data_home / "reference" / "sub_k1b.mat", spmatrix=False)["sub"]
+    published = scipy.io.loadmat(data_home / "reference" / "Datasub_k1b.mat", spmatrix=False)
     kept = preselect(X.T if side == "row" else X, 500)
     assert set(kept.representatives) == set(published[f"J_{side}"].ravel() - 1)
     # The same partition: every pair of labels is one pair of clusters.

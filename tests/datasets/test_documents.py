@@ -213,7 +213,7 @@ def test_all_words_have_the_published_shapes(data_home):
 
 def test_k1b_is_the_matrix_of_the_authors_with_their_labels(data_home):
     read = load_documents("k1b", home=data_home)
-    theirs = scipy.io.loadmat(data_home / "reference" / "sub_k1b.mat")
+    theirs = scipy.io.loadmat(data_home / "reference" / "sub_k1b.mat", spmatrix=False)
     assert abs(read.counts - theirs["sub"]).max() == 0
     np.testing.assert_array_equal(read.labels + 1, theirs["classid"].ravel())
     np.testing.assert_array_equal(read.word_labels + 1, theirs["word_id"].ravel())

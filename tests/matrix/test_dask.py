@@ -140,7 +140,7 @@ def test_a_failing_callback_reads_nothing_again(tmp_path):
     assert reads(tmp_path) == 1
 
 
-@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler:UserWarning")  # of Dask before 2025
+@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler:UserWarning")  # of older Dask
 @pytest.mark.usefixtures("client")
 def test_a_scheduler_that_was_asked_for_comes_before_the_cluster():
     def process(_state, _block, _start):

@@ -247,7 +247,7 @@ def _read(part: str, home: Folder | None) -> _Part:
     what = f"a MATLAB file with {source.counts} ({m} x {n}, sparse) and {source.classes} ({m} x 1), of {source.origin}"
     path = verified(home, f"documents/{part}.mat", source.checksum, what)
     checksums = [source.checksum]
-    stored = scipy.io.loadmat(path, variable_names=[source.counts, source.classes, "ms"])
+    stored = scipy.io.loadmat(path, spmatrix=False, variable_names=[source.counts, source.classes, "ms"])
     counts = scipy.sparse.csr_array(stored[source.counts], dtype=np.float64)
     words = np.full(counts.shape[1], None, dtype=object)
     if part in WORD_LISTS:

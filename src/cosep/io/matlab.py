@@ -51,7 +51,7 @@ def read_matlab(source: Source, variable: str | None, labels: str | None) -> Nam
         if HDF5_MAGIC in {data[:4], data[512:516]}:
             source.fail("is a MATLAB file of version 7.3; save it with -v7.")
         if 0 in data[:4]:
-            stored = scipy.io.loadmat(source.path)
+            stored = scipy.io.loadmat(source.path, spmatrix=False)
             found = {name: value for name, value in stored.items() if not name.startswith("__")}
             shapes = {name: np.shape(value) for name, value in found.items()}
         else:
