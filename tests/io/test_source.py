@@ -318,6 +318,15 @@ def test_what_a_terminal_obeys_never_reaches_a_message(tmp_path):
         assert str(refused.value).isprintable(), ascii(str(refused.value))
 
 
+@pytest.mark.parametrize("version", ["4", "5"])
+def test_a_sparse_matrix_of_matlab_with_too_many_rows_is_refused(version, tmp_path, monkeypatch):
+    monkeypatch.setattr("cosep.limits.LARGEST_UNPACKED", 1 << 20)
+    tall = scipy.sparse.csc_matrix(([1.0], ([0], [0])), shape=(1 << 20, 2))
+    scipy.io.savemat(tmp_path / "x.mat", {"X": tall}, format=version)
+    with pytest.raises(ValueError, match=r"X of 1048576 x 2 would take .* is the file sound"):
+        read(tmp_path / "x.mat")
+
+
 def test_more_than_the_memory_is_refused(tmp_path, monkeypatch):
     np.savez(tmp_path / "x.npz", np.eye(9))
     monkeypatch.setattr(os, "sysconf", lambda _: 4)

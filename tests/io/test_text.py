@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import cosep.io.counts
 from cosep.io import TextOptions, read, read_labels, vectorise
 from cosep.io.counts import count_words
 
@@ -62,16 +63,19 @@ def test_a_link_out_of_a_folder_of_texts_is_refused(tmp_path):
     st.sampled_from([None, "english"]),
     st.sampled_from([1, 2, 0.5]),
 )
-def test_words_that_are_found_one_by_one_are_the_same(texts, lowercase, stop_words, min_df):
+def test_words_that_are_found_bit_by_bit_are_the_same(texts, lowercase, stop_words, min_df):
     options = TextOptions(lowercase=lowercase, stop_words=stop_words, min_df=min_df)
     answers = []
-    for check in (None, lambda *_: None):
-        try:
-            counts, words = count_words([*texts, "the aa aB"], options, check)
-            answers.append((counts.toarray().tolist(), words.tolist()))
-        except ValueError as error:
-            answers.append(str(error))
-    assert answers[0] == answers[1]
+    for check, short in ((None, 9), (lambda *_: None, 9), (lambda *_: None, 999)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cosep.io.counts, "SHORT_TEXT", short)
+            patch.setattr(cosep.io.counts, "MOST_AT_ONCE", 2)
+            try:
+                counts, words = count_words([*texts, "the aa aB aa aB"], options, check)
+                answers.append((counts.toarray().tolist(), words.tolist()))
+            except ValueError as error:
+                answers.append(str(error))
+    assert answers[0] == answers[1] == answers[2]
 
 
 def test_one_text_per_line_counts_lines_from_one(tmp_path):

@@ -1,8 +1,9 @@
 """Texts enter, how often each word occurs in each of them leaves."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ from cosep.messages import one_line, shown
 STOP_WORDS = ("english",)
 # A word, as CountVectorizer finds it.
 WORD = re.compile(r"(?u)\b\w\w+\b")
-# How often words are counted while they are found; memory for a count, and for a word that was not seen before.
-COUNTED, BYTES_A_COUNT, BYTES_A_WORD = 1 << 12, 24, 256
+# Characters of a text whose words are found all at once, and how many words of a longer one are.
+SHORT_TEXT, MOST_AT_ONCE = 1 << 18, 1 << 12
+# Memory for a count, and for a word that was not seen before.
+BYTES_A_COUNT, BYTES_A_WORD = 24, 256
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,7 @@ def _texts_of(texts: Any, name: str) -> list[str]:
 
 
 class _Words:
-    """Finds the words of a text one by one, as CountVectorizer does all at once, and tells what they will take."""
+    """Finds the words of a text, those of a long one some at a time, and tells what counting them will take."""
 
     def __init__(
         self, prepare: Callable[[str], str], stop_words: Iterable[str], check: Callable[[int, str], None]
@@ -132,15 +135,18 @@ class _Words:
         self.count = 0
         self.known: set[str] = set()
 
-    def __call__(self, text: str) -> Iterator[str]:
-        for found in WORD.finditer(self.prepare(text)):
-            word = found.group()
-            self.count += 1
-            if self.count % COUNTED == 0:
-                self.check(BYTES_A_COUNT * self.count + BYTES_A_WORD * len(self.known), "counts of its words")
-            if word not in self.stop_words:
-                self.known.add(word)
-                yield word
+    def __call__(self, text: str) -> Iterable[str]:
+        prepared = self.prepare(text)
+        if len(prepared) <= SHORT_TEXT:
+            return self._kept(WORD.findall(prepared))
+        words = (found.group() for found in WORD.finditer(prepared))
+        return chain.from_iterable(self._kept(part) for part in iter(lambda: list(islice(words, MOST_AT_ONCE)), []))
+
+    def _kept(self, words: list[str]) -> list[str]:
+        self.count += len(words)
+        self.known.update(words)
+        self.check(BYTES_A_COUNT * self.count + BYTES_A_WORD * len(self.known), "counts of its words")
+        return [word for word in words if word not in self.stop_words]
 
 
 def vectorise(texts: Iterable[str], options: TextOptions | None = None) -> tuple[Any, NDArray[np.str_]]:

@@ -27,6 +27,8 @@ MATRIX, COMPRESSED = 14, 15
 TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 SPARSE, SINGLE, NUMERIC = 5, 7, range(5, 16)
 COMPLEX = 0x0800
+# Memory for the name and pointer of a row or column.
+BYTES_NAMED = 64
 # Enough for the class, the shape and the name of a variable.
 HEAD = 1 << 16
 
@@ -59,6 +61,7 @@ def read_matlab(source: Source, variable: str | None, labels: str | None) -> Nam
             variables = _variables(data, order)
             shapes = {name: one.shape for name, one in variables.items()}
         name = choose(source, shapes, variable)
+        source.check_memory(BYTES_NAMED * sum(shapes[name]), f"{name} of {' x '.join(map(str, shapes[name]))}")
         if labels is not None and labels not in shapes:
             source.fail(f"labels={labels!r} is no variable of numbers in it; there are: {', '.join(shapes):.300}.")
         if 0 not in data[:4]:
