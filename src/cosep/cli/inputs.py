@@ -33,7 +33,7 @@ def refuse_inputs(
     inputs : mapping
         What is read, by the names that the user knows: files, folders, "-" for standard input.
     replaced : iterable of Path, optional
-        What is replaced, where ``out`` is a folder; otherwise ``out`` itself.
+        What is replaced, where ``out`` is to be a folder; otherwise ``out`` itself.
 
     Raises
     ------
@@ -45,7 +45,8 @@ def refuse_inputs(
     for name, paths in inputs.items():
         for path in paths:
             shared = {file for file in _files(path) if file in written or file == printed} if written or printed else ()
-            if out is not None and (written.intersection(shared) or _would_join(out, path)):
+            joins = out is not None and (replaced is None or path.is_dir()) and _would_join(out, path)
+            if out is not None and (joins or written.intersection(shared)):
                 msg = f"{option}={shown(str(out))} would replace {name} itself, or be part of it; name another."
                 raise ValueError(msg)
             if shared:
