@@ -271,7 +271,7 @@ class Factorization:
         if exponent > HUGE:
             with np.errstate(over="ignore"):
                 return float(np.ldexp(np.sqrt(own / total), exponent))
-        W, own = np.ldexp(W, exponent), float(np.ldexp(own, 2 * exponent))
+        W, own = np.ldexp(W, exponent, out=W), float(np.ldexp(own, 2 * exponent))
         squared = total - 2.0 * float(np.vdot(M.cross(W), H.T)) + own
         if squared < CANCELLATION * total:
             squared = _blockwise_squared_error(M, W, H)
@@ -465,8 +465,13 @@ def _checked_path(path: Any) -> Path:
 
 def _mantissa(part: NDArray[Any]) -> tuple[Array, int]:
     """Return the matrix divided by a power of two that brings its largest entry to about one, and that power."""
-    exponent = int(np.frexp(np.abs(part).max(initial=0.0))[1])
+    exponent = int(np.frexp(_largest(part))[1])
     return np.ldexp(np.asarray(part, dtype=np.float64), -exponent), exponent
+
+
+def _largest(part: NDArray[Any], axis: int | None = None) -> Any:
+    """Return the largest size of an entry, without a copy of all of them."""
+    return np.maximum(part.max(axis=axis, initial=0.0), -part.min(axis=axis, initial=0.0))
 
 
 def _balanced(row_factor: NDArray[Any], col_factor: NDArray[Any]) -> tuple[Array, Array, int]:
@@ -474,9 +479,8 @@ def _balanced(row_factor: NDArray[Any], col_factor: NDArray[Any]) -> tuple[Array
 
     Components may carry their scale on either side: weights of selected rows stand beside selected columns.
     """
-    W, H = row_factor.astype(np.float64), col_factor.astype(np.float64)
-    of_rows = np.frexp(np.abs(W).max(axis=0, initial=0.0))[1]
-    of_cols = np.frexp(np.abs(H).max(axis=1, initial=0.0))[1]
+    W, H = row_factor.astype(np.float64, copy=False), col_factor.astype(np.float64, copy=False)
+    of_rows, of_cols = np.frexp(_largest(W, axis=0))[1], np.frexp(_largest(H, axis=1))[1]
     exponents = (of_rows + of_cols)[W.any(axis=0) & H.any(axis=1)]
     top = int(exponents.max()) if len(exponents) else 0
     shifts = np.minimum(of_rows + of_cols - top, 0)
