@@ -34,10 +34,10 @@ def gspa(
 
     Rows and columns, of different lengths, are compared by the root mean square of their entries, without those in
     all-zero rows and columns. What the chosen one spans is then removed: of a column from all columns,
-    ``R <- (I - u u') R``, of a row from all rows, ``R <- R (I - v v')``. GSPA of J. Pan and N. Gillis, IEEE Trans. Pattern Anal.
-    Mach. Intell. 43, 1546-1561, 2021, doi:10.1109/TPAMI.2019.2956046; the root mean square is our reading, which gives
-    the splits printed by Pan and Ng (2023) where the norm does not. A heuristic: on an exactly generalized separable
-    matrix it usually finds the rows and columns, but is not bound to.
+    ``R <- (I - u u') R``, of a row from all rows, ``R <- R (I - v v')``. GSPA of J. Pan and N. Gillis, IEEE Trans.
+    Pattern Anal. Mach. Intell. 43, 1546-1561, 2021, doi:10.1109/TPAMI.2019.2956046; the root mean square is our
+    reading, which gives the splits printed by Pan and Ng (2023) where the norm does not. A heuristic: on an exactly
+    generalized separable matrix it usually finds the rows and columns, but is not bound to.
 
     Parameters
     ----------
