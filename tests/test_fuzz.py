@@ -14,12 +14,12 @@ import pytest
 
 pytest.importorskip("resource", reason="cases run in forks with limits, which this system has not")
 
-import fuzz  # noqa: E402 - as above
-from benchmarks.harness import read_rows  # noqa: E402
-from cosep.io.source import InputError  # noqa: E402
-from fuzz import __main__, harness, mutations, outcomes, page, seeds  # noqa: E402
-from fuzz.harness import Case, Limits  # noqa: E402
-from fuzz.outcomes import Found  # noqa: E402
+import fuzz
+from benchmarks.harness import read_rows
+from cosep.io.source import InputError
+from fuzz import __main__, harness, mutations, outcomes, page, seeds
+from fuzz.harness import Case, Limits
+from fuzz.outcomes import Found
 
 # Cases of every target in the short run.
 FEW = 24
