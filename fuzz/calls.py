@@ -38,6 +38,7 @@ ALIASES = {
     "candidates": ("col_pool", "pool"), "include": ("col_pool", "pool"), "meta": ("history",), "row_names": ("rows",),
     "col_names": ("columns",), "X": ("n_components", "n_rows", "n_cols"), "rows": ("stability", "explanation"),
 }  # fmt: skip
+MANY_NUMBERS = re.compile(r"(?:[-\d.e+]+,? +){12}")
 # Values that raise when they are called, and those whose code is Python's own.
 CALLED = {
     "len", "lambda", "lambda of all", "lambda to selection", "lambda to junk", "partial", "raising call", "class",
@@ -147,7 +148,7 @@ def problem_with(message: str, arguments: list[str]) -> str:
         return "control characters"
     if len(message) > LONGEST_MESSAGE:
         return "long"
-    if PRINTED_ARRAY.search(message):
+    if PRINTED_ARRAY.search(message) or MANY_NUMBERS.search(message):
         return "prints an array"
     words = re.sub(r"[\W_]+", " ", message)
     named = [one for one in arguments if re.search(rf"\b{one}\b", message) or one.replace("_", " ") in words]

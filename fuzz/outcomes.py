@@ -19,9 +19,7 @@ GOOD = frozenset({ANSWER, CLEAR})
 
 LONGEST_MESSAGE = 1000
 # What numpy, scipy and pandas print for an array.
-PRINTED_ARRAY = re.compile(
-    r"\barray\(\[|(?:[-\d.e+]+,? +){12}|<Compressed Sparse|<COOrdinate|dtype=(?:float|int|object|bool)"
-)
+PRINTED_ARRAY = re.compile(r"\barray\(\[|<Compressed Sparse|<COOrdinate|dtype=(?:float|int|object|bool)")
 OURS = Path(cosep.__file__).parent
 # scikit-learn checks the arguments of estimators, and its messages are what users of estimators expect.
 DELIBERATE = (OURS, Path(sklearn.__file__).parent)

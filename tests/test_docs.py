@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 METHODS = ROOT / "docs" / "methods.md"
 PAGES = sorted(
     page
-    for pattern in ("docs/**/*.md", "README.md", "CONTRIBUTING.md", "benchmarks/*.md")
+    for pattern in ("docs/**/*.md", "README.md", "CONTRIBUTING.md", "benchmarks/*.md", "fuzz/*.md")
     for page in ROOT.glob(pattern)
 )
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
