@@ -80,6 +80,12 @@ def test_a_cell_of_many_digits_is_told_at_once(folder):
         read(folder / "e.csv")
 
 
+def test_digits_of_other_scripts_are_told(folder):
+    (folder / "i.csv").write_text("n,a,b,c\nr,1,2,3\ns,\u0661\u0662,2,3\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="row 2, column 'a' is '\u0661\u0662', where a number is expected"):
+        read(folder / "i.csv")
+
+
 def test_rows_and_lines_have_limits(folder, monkeypatch):
     (folder / "f.csv").write_text("n,a,b\n" + "r,1,2\n" * 200 + '"' + "x,1,2\n" * 999)
     with pytest.raises(ValueError, match="has a row of more than 1024 bytes; is a quote never closed"):

@@ -19,8 +19,8 @@ LAYOUTS = ("wide", "triplets")
 # A missing value, as tables write it.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "<NA>")
 # Each digit can be matched in one way only: otherwise a long cell takes time by the square of its length.
-NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
-WHOLE = re.compile(r"\s*[+-]?\d+\s*")
+NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 
 
 @dataclass(frozen=True)
