@@ -2,7 +2,7 @@
 
 20000 x 5000 sparse random counts, one percent of them nonzero, rank 20. Every model is fitted in a process of its own,
 after a small fit that loads everything; the peak is that of the resident set. ``python -m benchmarks.memory 200``
-prints the same at another rank, with two alternations: their number does not change the peak.
+prints the memory of ``method='spa'`` at another rank, with two alternations only.
 """
 
 import sys
