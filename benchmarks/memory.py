@@ -1,9 +1,11 @@
 """Memory of a fit beyond the loaded process, as a multiple of the input, beside scikit-learn's NMF.
 
 20000 x 5000 sparse random counts, one percent of them nonzero, rank 20. Every model is fitted in a process of its own,
-after a small fit that loads everything; the peak is that of the resident set.
+after a small fit that loads everything; the peak is that of the resident set. ``python -m benchmarks.memory 200``
+prints the memory of ``method='spa'`` at another rank, with two alternations only.
 """
 
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -53,6 +55,23 @@ def fit(name: str, path: str, r: int) -> Row:
     return {"input_mb": size / 1e6, "memory_mb": extra / 1e6, "times_input": extra / size, "s": timed.seconds}
 
 
+def print_at_rank(r: int) -> None:
+    """Print the memory of a fit with ``method="spa"`` at any rank."""
+    X = counts(SHAPE)
+    size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+    extra = isolated(_short_fit)(X, r)
+    print(f"rank {r}: {extra / 1e6:.0f} MB, {extra / size:.1f} times the input")
+
+
+def _short_fit(X: Any, r: int) -> float:
+    CoSeparableNMF(3, 3, method="spa").fit(counts((300, 200)))
+    return with_memory(lambda: CoSeparableNMF(r, r, method="spa", max_iter=2).fit(X))[1]
+
+
 def bars(rows: list[Row]) -> list[Bar]:  # noqa: ARG001 - measured beside a peer, without a bar
     """Return no bars."""
     return []
+
+
+if __name__ == "__main__":
+    print_at_rank(int(sys.argv[1]))

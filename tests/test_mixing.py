@@ -1,5 +1,8 @@
 """Mixing: exact weights, a falling objective, factors of the right kind."""
 
+import tracemalloc
+from importlib import import_module
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -8,7 +11,7 @@ from hypothesis import strategies as st
 
 from cosep import Selection, make_coseparable, mix
 from cosep.matrix.checks import as_matrix
-from cosep.mixing import column_weights, factor_labels
+from cosep.mixing import column_weights, factor_labels, nonnegative
 from oracles import checked_nnls
 
 RANDOM = np.random.default_rng(3)
@@ -135,3 +138,24 @@ def test_a_large_sparse_matrix_is_mixed_without_making_it_dense():
     X = scipy.sparse.random_array((3000, 2000), density=0.002, rng=np.random.default_rng(5), format="csr")
     factors = mix(X, Selection(np.array([0, 1]), np.array([0, 1])), max_iter=2)
     assert factors.row_factor.shape == (3000, 2)
+
+
+def test_solving_for_many_weights_makes_no_copies_of_all_of_them():
+    """At a high rank each copy of a factor is larger than the data."""
+    A, V = np.eye(80), np.zeros((40_000, 80))
+    B = RANDOM.uniform(size=V.shape)
+    nonnegative(A, B[:2], V[:2], exact=True)  # compiled before anything is measured
+    tracemalloc.start()
+    solved = nonnegative(A, B, V, exact=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(solved, B)
+    assert peak < 2.5 * V.nbytes
+
+
+def test_weights_do_not_depend_on_how_many_rows_are_solved_for_at_a_time(monkeypatch):
+    A, M = RANDOM.uniform(size=(12, 5)), RANDOM.uniform(size=(12, 40))
+    expected = nonnegative(A, M.T @ A, np.zeros((40, 5)), exact=True)
+    monkeypatch.setattr(import_module("cosep.mixing"), "BLOCK_ENTRIES", 15)
+    for V in (np.zeros((40, 5)), np.zeros((5, 40)).T):
+        np.testing.assert_array_equal(nonnegative(A, M.T @ A, V, exact=True), expected)

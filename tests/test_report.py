@@ -18,6 +18,7 @@ from cosep import CoSeparableNMF, Factorization, Selection, mix
 from cosep.report import write_report
 from cosep.report.findings import gather
 from cosep.report.page import _hash
+from cosep.topics import topics_of
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 MEGABYTE = 1_000_000
@@ -334,3 +335,8 @@ def test_a_missing_package_is_named(data, tmp_path, monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ModuleNotFoundError, match=rf"{package}, which is not installed; install cosep\[cli\]"):
         write_report(tmp_path / "report.html", result, X)
+
+
+def test_topics_near_the_largest_float_have_their_columns():
+    huge = mix(np.full((6, 5), 1.7e308), Selection([0], [0]))
+    assert topics_of(huge).anchors(0) == [0]
