@@ -271,6 +271,8 @@ def test_what_does_not_fit_into_floats_or_memory_is_refused():
 def test_zeros_that_must_be_included_are_refused():
     with pytest.raises(ValueError, match="X has no nonzero entry"):
         TriSymmetricNMF(1, pool=Pool(include=[0])).fit(np.zeros((3, 2)))
+    with pytest.raises(ValueError, match="1 of the r=2 anchors explain nothing"):
+        TriSymmetricNMF(2, pool=Pool(include=[0])).fit(np.array([[0.0, 1.0, 2.0], [0.0, 2.0, 1.0]]))
 
 
 def test_no_more_processes_are_started_than_there_are_processors():

@@ -139,17 +139,14 @@ def _check(adata: Any, key: Any) -> None:
 
 def _values(adata: Any, layer: Any) -> Any:
     """Return the data to fit, nothing of it negative."""
-    if layer is not None and not isinstance(layer, str):
-        msg = f"layer={shown(layer)} must be the name of a layer, or None."
-        raise ValueError(msg)
     source = "adata.X" if layer is None else f"layer={shown(layer)}"
     others = [*layer_names(adata), *(["raw"] if adata.raw is not None else [])]
     choice = f"pass layer=, one of {', '.join(map(repr, others))}" if others else "keep the counts in a layer"
     if layer is None:
         values = adata.X
-    elif layer in adata.layers:
+    elif isinstance(layer, str) and layer in adata.layers:
         values = adata.layers[layer]
-    elif layer == "raw" and adata.raw is not None:
+    elif isinstance(layer, str) and layer == "raw" and adata.raw is not None:
         if not np.array_equal(adata.raw.var_names, adata.var_names):
             msg = "layer='raw' has other genes than adata; annotate adata.raw.to_adata() instead."
             raise ValueError(msg)

@@ -262,8 +262,7 @@ def by_position(pool: Pool | None, names: NDArray[Any] | None, side: str) -> Poo
     """Return the pool with names replaced by positions."""
     if not isinstance(pool, Pool):
         return pool
-    candidates = _positions(pool.candidates, names, f"{side}.candidates")
-    return Pool(candidates, _positions(pool.include, names, f"{side}.include"))
+    return Pool(_positions(pool.candidates, names, side), _positions(pool.include, names, side))
 
 
 def _positions(wanted: Any, names: NDArray[Any] | None, side: str) -> Any:

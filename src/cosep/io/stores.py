@@ -77,7 +77,7 @@ def read_blocks(path: str | os.PathLike[str], *, layer: str | None = None) -> "R
         if is_zarr(source.path):
             return _blocks()(**zarr_blocks(source, layer))
         if layer is not None:
-            source.fail(f"layer={layer!r} says nothing of a folder of files, only of an AnnData; leave it out.")
+            source.fail(f"layer={shown(layer)} says nothing of a folder of files, only of an AnnData; leave it out.")
         return _blocks()(**file_blocks(source)).coarsened()
 
 

@@ -2,6 +2,7 @@
 
 import numbers
 import os
+import re
 from inspect import signature
 from typing import Any
 
@@ -16,6 +17,8 @@ from cosep.messages import one_line, shown
 SAFE_EXPONENT = 200
 # Rows and columns below this share of the largest entry are lost when squared.
 SAFE_SHARE = 1e-150
+# What scikit-learn writes into the middle of a message about an array of one dimension.
+PRINTED_ARRAY = re.compile(r":\narray=.*\.\n(?=Reshape)", re.DOTALL)
 
 
 class NotNumbersError(ValueError, TypeError):
@@ -120,8 +123,7 @@ def _dense_values(X: Any, name: str) -> Any:
             )
     except (ValueError, TypeError, OverflowError) as error:
         kind = ValueError if isinstance(error, ValueError) else NotNumbersError
-        # The lines after the first print the array.
-        reason = one_line(str(error).partition("\n")[0].rstrip(":"), 200)
+        reason = one_line(PRINTED_ARRAY.sub(". ", str(error)), 200).rstrip(".")
         msg = f"{name} must be a matrix of numbers, with two dimensions, got {shown(X)}: {reason}."
         raise kind(msg) from error
     _check_shape(values.shape, name)

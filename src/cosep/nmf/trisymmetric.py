@@ -90,6 +90,12 @@ def trisymmetric(
     total = A.squared_norm()
     W = column_weights(A, anchors).T
     norms, sums = np.linalg.norm(W, axis=0), W.sum(axis=0)
+    if not norms.all():
+        msg = (
+            f"{int((norms == 0).sum())} of the r={r} anchors explain nothing: they are all zero in X, or mixes of the "
+            "others; drop them from pool.include, or ask for fewer."
+        )
+        raise ValueError(msg)
     unit = W / norms
     G, C = unit.T @ unit, unit.T @ A.dot(unit)
     S = A.take(anchors, anchors) * norms[:, None] * norms
