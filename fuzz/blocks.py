@@ -95,7 +95,7 @@ def compare(X: Any, form: Any, cuts: list[int], options: dict[str, Any]) -> None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)
         whole = _fitted(form(X), options)
-        single = _fitted(in_blocks(X, np.asarray, []), options)
+        single = _fitted(in_blocks(X, form, []), options)
         parts = _fitted(in_blocks(X, form, cuts), options)
     refused = [one for one in (whole, single, parts) if isinstance(one, ValueError)]
     if len(refused) == 3:
