@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -282,9 +283,16 @@ finally:
 def test_a_scheduler_that_ends_or_starts_anew_is_said_to_be_lost_and_not_waited_for(tmp_path):
     pytest.importorskip("distributed")
     program = [sys.executable, "-W", "ignore", "-c", LOST, str(tmp_path)]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=240, check=False)
-    lines = done.stdout.splitlines()
-    assert len(lines) == 3, done.stderr
+    with subprocess.Popen(
+        program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
+        try:
+            told, errors = running.communicate(timeout=240)
+        finally:
+            with suppress(ProcessLookupError):  # the schedulers and workers that it started, if it could not end them
+                os.killpg(running.pid, signal.SIGKILL)
+    lines = told.splitlines()
+    assert len(lines) == 3, errors
     for line in lines[:2]:
         assert re.fullmatch(r"lost: The connection to the Dask scheduler at tcp://127.0.0.1:\d+ was lost: .*", line)
         assert "the data is not at fault" in line
