@@ -59,12 +59,16 @@ def test_without_a_home_the_error_says_how_to_name_one_and_what_to_put_there(nam
     assert "pass home" in complaint("", "0")
 
 
-@pytest.mark.parametrize("named", ["nowhere", "~nobody-of-that-name/data", "a\0b"])
+@pytest.mark.parametrize("named", ["nowhere", "~nobody-of-that-name/data"])
 def test_a_home_that_is_no_folder_is_named(named, monkeypatch):
     assert f"home={named!r} is no folder" in complaint(named, "0")
-    if "\0" not in named:
-        monkeypatch.setenv("COSEP_DATA", named)
-        assert f"COSEP_DATA={named!r} is no folder" in complaint(None, "0")
+    monkeypatch.setenv("COSEP_DATA", named)
+    assert f"COSEP_DATA={named!r} is no folder" in complaint(None, "0")
+
+
+def test_a_home_that_no_folder_can_be_called_is_refused():
+    with pytest.raises(ValueError, match=r"home='a\\x00b' is not a name that a file can have"):
+        home.verified("a\0b", "texts/word.txt", "0", WHAT)
 
 
 @pytest.mark.parametrize("wrong", [3, b"data", ["data"], True])

@@ -27,6 +27,8 @@ def same(indices, expected):
     return set(indices.tolist()) == set(expected.tolist())
 
 
+# The rows and columns explain everything, so that the convex model has nothing left to compare a gap with.
+@pytest.mark.filterwarnings("ignore:.*lost in rounding:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("seed", range(30))
 @pytest.mark.parametrize("name", BOTH_CORNERS)
 def test_planted_rows_and_columns_are_found_and_mixed_exactly_under_any_scaling(name, seed):

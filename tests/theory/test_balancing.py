@@ -22,7 +22,7 @@ from cosep.theory import (
     minimal_coseparable,
     to_cur,
 )
-from cosep.theory.balancing import balanced, balanced_rows, curtis_reid
+from cosep.theory.balancing import TIE_SHIFT, balanced, balanced_rows, curtis_reid
 from oracles import make_generalized
 
 # Found by an audit: core of shape (2, 3) with an error of .5, called true.
@@ -38,11 +38,11 @@ def factors(data, size):
 
 
 def least_squares(X):
-    """Return the sums ``r_i + c_j`` that minimise ``sum (log2 x_ij + r_i + c_j)^2``, with a general solver."""
+    """Return the sums ``r_i + c_j`` that minimise ``sum (log2 x_ij / x_max + r_i + c_j)^2``, by a general solver."""
     (m, n), (i, j) = X.shape, np.nonzero(X)
     A = np.zeros((len(i), m + n))
     A[np.arange(len(i)), i] = A[np.arange(len(i)), m + j] = 1.0
-    rc = np.linalg.lstsq(A, -np.log2(X[i, j]), rcond=None)[0]
+    rc = np.linalg.lstsq(A, -np.log2(X[i, j] / X.max()), rcond=None)[0]
     return rc[:m, None] + rc[m:]
 
 
@@ -56,7 +56,7 @@ def test_exponents_are_those_of_least_squares_rounded(X):
     """Zero rows and columns and disconnected blocks come up often."""
     r, c = curtis_reid(as_matrix(X))
     present = X > 0
-    assert np.abs((r[:, None] + c) - least_squares(X))[present].max(initial=0.0) <= 1.0 + 1e-4
+    assert np.abs((r[:, None] + c) - least_squares(X))[present].max(initial=0.0) <= 1.0 + 2 * TIE_SHIFT + 1e-4
     assert not r[~present.any(axis=1)].any()
     assert not c[~present.any(axis=0)].any()
 
@@ -67,7 +67,7 @@ def test_a_chain_of_entries_is_scaled_to_the_end(n):
     diagonals = 10.0 ** np.random.default_rng(n).uniform(-8, 8, (2, n))
     chain = scipy.sparse.diags_array([diagonals[0], diagonals[1][1:]], offsets=[0, 1], format="csr")
     A = balanced(as_matrix(chain)).A.values
-    assert A.data.min() >= 0.2
+    assert A.data.min() >= 0.24 * A.data.max()
     assert A.data.max() < 1.0
 
 

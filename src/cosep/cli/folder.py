@@ -15,12 +15,12 @@ undone or completed by the next run that touches the folder.
 
 import errno
 import os
+import secrets
 import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import mkdtemp
 
 from cosep.atomic import flush, replacing
 from cosep.cli.lock import BusyError, locked
@@ -59,9 +59,9 @@ def complete_folder(out: Path) -> Iterator[Path]:
             if held:
                 _tidy(out)
             _check_taken(out)
-            part = Path(mkdtemp(prefix=PREFIX, dir=out))
+            part = out / f"{PREFIX}{secrets.token_hex(8)}"
             try:
-                (part / NEW).mkdir()
+                (part / NEW).mkdir(parents=True)
                 yield part / NEW
                 _publish(part, out)
             finally:
@@ -165,8 +165,13 @@ def _tidy(out: Path) -> None:
 
 def _discard(part: Path) -> None:
     """Remove a hidden folder; not if it still has the earlier answer, which could not be brought back."""
-    if not (part / OLD).is_dir():
+    if (part / OLD).is_dir():
+        return
+    try:
         shutil.rmtree(part, ignore_errors=True)
+    except BaseException:  # a signal: finish this first
+        shutil.rmtree(part, ignore_errors=True)
+        raise
 
 
 def _remove_empty(folders: list[Path]) -> None:

@@ -60,7 +60,8 @@ class NamedMatrix:
             part = getattr(self, name)
             needed = name in {"row_names", "col_names"}
             if (part is not None or needed) and ((entries := flat(part)) is None or len(entries) != size):
-                msg = f"{name} must have {size} entries, one for each of a {m} x {n} matrix, got {shown(part)}."
+                got = shown(part) if entries is None else len(entries)
+                msg = f"{name} must have {size} entries, one for each of a {m} x {n} matrix, got {got}."
                 raise ValueError(msg)
         if self.text_options is not None and not isinstance(self.text_options, Mapping):
             msg = f"text_options={shown(self.text_options)} must be a mapping, or None."

@@ -334,10 +334,10 @@ def check_record(value: Any, name: str, fields: tuple[str, ...]) -> None:
         raise ValueError(msg)
 
 
-def takes(function: Any, *arguments: Any) -> bool:
+def takes(function: Any, *arguments: Any, **named: Any) -> bool:
     """Tell whether a function can be called with these arguments; of a builtin that does not tell, that it can."""
     try:
-        return callable(function) and signature(function).bind(*arguments) is not None
+        return callable(function) and signature(function).bind(*arguments, **named) is not None
     except TypeError:
         return False
     except ValueError:

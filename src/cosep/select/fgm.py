@@ -40,7 +40,7 @@ LARGEST_PENALTY = 1e150
 WHY_UNPROVEN = {
     "max_iter": "its iterations were used up",
     "stalled": "nothing made it smaller",
-    "rounding": "the columns are so nearly multiples of each other that the rest is lost in rounding",
+    "rounding": "what is left of X is so small that the rest is lost in rounding; judge the selection by its error",
 }
 
 
@@ -201,9 +201,9 @@ def warn_if_unproven(gap: float, ended: str, advice: str) -> None:
     A gap that rounding hides is small beside X, but need not be small beside what the columns leave of X.
     """
     if ended in WHY_UNPROVEN and (ended != "rounding" or gap > LOOSE):
+        way_out = "" if ended == "rounding" else f" {advice}; with solver='newton' few problems end like this."
         warnings.warn(
-            f"The convex model was solved to a relative duality gap of {gap:.1e} only: {WHY_UNPROVEN[ended]}. "
-            f"{advice}; with solver='newton' few problems end like this.",
+            f"The convex model was solved to a relative duality gap of {gap:.1e} only: {WHY_UNPROVEN[ended]}.{way_out}",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -86,8 +86,8 @@ def preselected(
     def select(X: Any, *sizes: int | None, callback: Callback | None = None, **options: Any) -> Selection:
         M = as_matrix(X)
         asked = _asked(M, sizes, options, selector)
-        if not takes(selector, "X", *sizes):
-            msg = f"selector={shown(selector)} must take X and {len(sizes)} sizes, such as cosep.cosfgm takes two."
+        if not takes(selector, "X", *sizes, **options):
+            msg = f"selector={shown(selector)} must take X, {len(asked.by_name)} sizes and the options that are given."
             raise ValueError(msg)
         check_callback(callback)
         by_rows = _shrink(M.T, rows, asked.rows, options.get(asked.row_words[2]), asked.row_words, callback)
