@@ -6,6 +6,7 @@ import io
 import lzma
 import os
 import pickle
+import struct
 import zipfile
 
 import anndata
@@ -384,3 +385,34 @@ def test_an_empty_anndata_is_refused(tmp_path):
     anndata.AnnData(shape=(2, 2)).write_h5ad(tmp_path / "x.h5ad")
     with pytest.raises(ValueError, match="has no X; name a layer: it has none"):
         read(tmp_path / "x.h5ad")
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "i2", "u2", "u1", ">f8"])
+def test_matrices_of_matlab_version_4_are_read(dtype, tmp_path):
+    X = np.arange(12.0).reshape(3, 4).astype(dtype)
+    scipy.io.savemat(tmp_path / "x.mat", {"name": "text", "X": X}, format="4")
+    scipy.io.savemat(tmp_path / "sparse.mat", {"S": scipy.sparse.csc_array(X.astype(float))}, format="4")
+    np.testing.assert_array_equal(read(tmp_path / "x.mat").values, X)
+    np.testing.assert_array_equal(read(tmp_path / "sparse.mat").values.toarray(), X)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "reason"),
+    [
+        ((0, 1 << 30, 1 << 30, 0, 2), "cut short or another format"),
+        ((0, -1, 3, 0, 2), "negative size"),
+        ((0, 1, 1, 1, 2), "complex entries"),
+        ((70, 1, 1, 0, 2), "cut short or another format"),
+    ],
+)
+def test_a_damaged_file_of_matlab_version_4_is_refused_without_its_memory(numbers, reason, tmp_path):
+    (tmp_path / "x.mat").write_bytes(struct.pack("<5i", *numbers) + b"X\0" + np.ones(2).tobytes())
+    with pytest.raises(ValueError, match=reason):
+        read(tmp_path / "x.mat")
+
+
+def test_a_sparse_matrix_of_matlab_version_4_with_a_huge_shape_is_refused(tmp_path):
+    listed = np.array([[1.0, 1.0, 1.0], [2.0**40, 2.0**40, 0.0]])
+    (tmp_path / "x.mat").write_bytes(struct.pack("<5i", 2, 2, 3, 0, 2) + b"X\0" + listed.tobytes(order="F"))
+    with pytest.raises(ValueError, match="would take"):
+        read(tmp_path / "x.mat")

@@ -9,6 +9,7 @@ import scipy.sparse
 from cosep.archive import ArrayHeader, array_headers, read_arrays
 from cosep.io.record import NamedMatrix, build
 from cosep.io.source import Source
+from cosep.messages import shown
 
 NPZ = "a matrix saved by scipy.sparse.save_npz or numpy.savez"
 # Memory for an entry of a sparse matrix, with its index, and for the name and pointer of a row or column.
@@ -83,7 +84,7 @@ def _sparse(source: Source, headers: Mapping[str, ArrayHeader]) -> Any:
     parts = SPARSE_PARTS.get(kind, ())
     if not parts or not set(parts) <= set(headers):
         source.fail(
-            f"expected a sparse matrix of format {', '.join(SPARSE_PARTS)}, got {kind!r} with "
+            f"expected a sparse matrix of format {', '.join(SPARSE_PARTS)}, got {shown(kind)} with "
             f"{', '.join(headers):.200}; save it with scipy.sparse.save_npz."
         )
     shape = _shape(source)
@@ -100,7 +101,7 @@ def choose(source: Source, shapes: Mapping[str, tuple[int, ...]], variable: str 
     known = ", ".join(f"{name} {' x '.join(map(str, shape))}" for name, shape in shapes.items()) or "none"
     if variable is not None:
         if variable not in shapes:
-            source.fail(f"variable={variable!r} is no matrix of numbers in it; there are: {known:.300}.")
+            source.fail(f"variable={shown(variable)} is no matrix of numbers in it; there are: {known:.300}.")
         return variable
     matrices = [name for name, shape in shapes.items() if len(shape) == 2]
     found = [name for name in matrices if min(shapes[name]) > 1] or matrices

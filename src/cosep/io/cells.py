@@ -35,7 +35,7 @@ def read_cells(source: Source, layer: str | None, labels: str | None) -> NamedMa
         if "negative" not in str(error) or not others:
             raise
         what = str(error).removeprefix(f"{source.name}: ")
-        source.fail(f"{what} Other matrices in it: layer={' or '.join(map(repr, others))}.")
+        source.fail(f"{what} Other matrices in it: layer={' or '.join(map(repr, others)):.300}.")
 
 
 def _matrix(facts: dict[str, Any], parts: list[Any]) -> Any:

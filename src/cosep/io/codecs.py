@@ -34,7 +34,7 @@ def codec_problem(metadata: Any) -> str:
         kind = 3 if node.get("zarr_format") == 3 else 2
         for name in _codecs_3(node.get("codecs")) if kind == 3 else _codecs_2(node):
             if not isinstance(name, str) or name not in ALLOWED[kind]:
-                return f"it is encoded by {str(name)[:50]!r}, which is not one of the codecs that are safe to read"
+                return f"it is encoded by {str(name)[:50]!r:.80}, which is not one of the codecs that are safe to read"
         if kind == 2 and "O" in str(node.get("dtype", "")) and "vlen-utf8" not in _codecs_2(node):
             return "it holds Python objects, which are not safe to read"
         if kind == 3 and node.get("storage_transformers"):

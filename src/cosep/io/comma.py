@@ -10,6 +10,7 @@ from cosep.io.extras import optional
 from cosep.io.layout import MISSING, NUMBER, SAMPLE, is_numbers
 from cosep.io.records import records
 from cosep.io.source import BYTES_A_LINE, Source
+from cosep.messages import shown
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 # What is parsed at a time: so many bytes, or so many rows if they are long. A row must fit into some such pieces.
@@ -124,6 +125,6 @@ class CommaTable:
                 for j in numbers:
                     if record[j] not in MISSING and not NUMBER.fullmatch(record[j]):
                         self.source.fail(
-                            f"row {at}, column {self.names[j]!r} is {record[j]!r:.50}, where a number is expected; "
-                            "leave the column out, or name it as index or labels."
+                            f"row {at}, column {shown(self.names[j])} is {shown(record[j], 50)}, where a number is "
+                            "expected; leave the column out, or name it as index or labels."
                         )

@@ -16,6 +16,7 @@ from cosep.io.layout import find_layout
 from cosep.io.parquet import PARQUET_SUFFIXES, ParquetTable
 from cosep.io.reading import read
 from cosep.io.source import Source, check_inside, fingerprint, opened
+from cosep.messages import shown
 
 ARRAYS: dict[str, Callable[[Source], ArrayHeader]] = {".npy": npy_header, ".npz": npz_header}
 SUFFIXES = (*ARRAYS, *PARQUET_SUFFIXES)
@@ -109,8 +110,8 @@ def _check_alike(source: Source, names: list[str], first: list[str], first_file:
         source.fail(f"has {len(names)} columns, but {first_file} has {len(first)}; all blocks must have the same.")
     j = next(j for j, name in enumerate(names) if name != first[j])
     source.fail(
-        f"its column {j} is {names[j]!r}, but {first[j]!r} in {first_file}; all blocks must have the same columns, in "
-        "the same order."
+        f"its column {j} is {shown(names[j])}, but {shown(first[j])} in {first_file}; all blocks must have the same "
+        "columns, in the same order."
     )
 
 

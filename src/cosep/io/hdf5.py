@@ -109,9 +109,9 @@ class Cells:
         self.raw = child(file, RAW) if child(file, "raw.X") is None else None
         raw = child(file, "raw.X") if self.raw is None else child(self.raw, "X")
         self.layers = [*own, *([RAW] if raw is not None and RAW not in own else [])]
-        known = ", ".join(map(repr, self.layers)) or "it has none"
+        known = ", ".join(map(repr, self.layers))[:300] or "it has none"
         if layer is not None and layer not in self.layers:
-            refuse(f"layer={layer!r} is none of its layers: {known}.")
+            refuse(f"layer={layer!r:.80} is none of its layers: {known}.")
         self.is_raw = layer == RAW and RAW not in own
         matrix = raw if self.is_raw else child(file, "X") if layer is None else child(layers, layer)
         if matrix is None or text_attribute(matrix, "encoding-type") == "null":
@@ -143,7 +143,7 @@ class Cells:
         """Return a column of obs as text."""
         columns = columns_of(obs)
         if labels not in columns:
-            refuse(f"labels={labels!r} is no column of obs, only {', '.join(map(repr, columns)):.200}.")
+            refuse(f"labels={labels!r:.80} is no column of obs, only {', '.join(map(repr, columns)):.200}.")
         if isinstance(obs, h5py.Group):
             return column(obs, labels)
         codes = obs[labels]
@@ -168,7 +168,7 @@ def child(parent: Any, name: str, followed: int = 0) -> Any:
             found = None if found is None else child(found, step, followed + 1)
         return found
     if not isinstance(link, h5py.HardLink):
-        refuse(f"{name!r} is a link that leads out of the file or nowhere; copy what it stands for into the file.")
+        refuse(f"{name!r:.80} is a link that leads out of the file or nowhere; copy what it stands for into the file.")
     return checked(parent.get(name), name)
 
 
@@ -177,15 +177,15 @@ def checked(found: Any, name: str) -> Any:
     if isinstance(found, h5py.Dataset):
         made = found.id.get_create_plist()
         if made.get_external_count() or made.get_layout() == h5py.h5d.VIRTUAL:
-            refuse(f"{name!r} keeps its data in other files; copy the data into this one.")
+            refuse(f"{name!r:.80} keeps its data in other files; copy the data into this one.")
         filters = {made.get_filter(i)[0] for i in range(made.get_nfilters())}
         if others := filters - set(BUILT_IN_FILTERS):
             refuse(
-                f"{name!r} is compressed by a plug-in of HDF5 (filter {max(others)}); write it again with "
+                f"{name!r:.80} is compressed by a plug-in of HDF5 (filter {max(others)}); write it again with "
                 "compression='gzip'."
             )
     elif not isinstance(found, h5py.Group):
-        refuse(f"{name!r} is neither a group nor a data set; write the file again.")
+        refuse(f"{name!r:.80} is neither a group nor a data set; write the file again.")
     return found
 
 
@@ -197,7 +197,7 @@ def parts_of(matrix: Any) -> tuple[str, tuple[int, int], list[Any]]:
         kind = text_attribute(matrix, "encoding-type") or text_attribute(matrix, "h5sparse_format") or "no matrix"
         kind = kind.removesuffix("_matrix")
         if kind not in {"csr", "csc"}:
-            refuse(f"expected a matrix, dense or sparse, got {kind!r}; name another layer.")
+            refuse(f"expected a matrix, dense or sparse, got {kind!r:.80}; name another layer.")
         shape = tuple(int(size) for size in matrix.attrs.get("shape", matrix.attrs.get("h5sparse_shape")))
         parts = [child(matrix, name) for name in ("data", "indices", "indptr")]
     for part in parts:
@@ -253,7 +253,9 @@ def column(frame: Any, name: str) -> list[str]:
     if kind is not None and kind.startswith("nullable-"):
         values, missing = texts(child(found, "values")), child(found, "mask")[()]
         return ["<NA>" if gone else value for value, gone in zip(values, missing, strict=True)]
-    return refuse(f"{name!r} is stored as {kind or 'nothing'}, where a column of names is expected; write it again.")
+    return refuse(
+        f"{name!r:.80} is stored as {kind or 'nothing'}, where a column of names is expected; write it again."
+    )
 
 
 def coded(codes: NDArray[Any], names: list[str]) -> list[str]:

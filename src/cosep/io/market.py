@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cosep.io.record import NamedMatrix, build
 from cosep.io.source import Source
+from cosep.messages import shown
 
 # How many numbers an entry has, by storage and field.
 ENTRIES = {
@@ -72,7 +73,7 @@ def _sizes(source: Source, stream: TextIO, number: int) -> list[int]:
     line = next((line for line in stream if line.strip() and not line.startswith("%")), "")
     words = line.split()
     if len(words) != number or not all(word.isascii() and word.isdigit() and len(word) < 19 for word in words):
-        source.fail(f"expected a line with {number} sizes, got {line[:50]!r}; mend the heading.")
+        source.fail(f"expected a line with {number} sizes, got {shown(line[:50])}; mend the heading.")
     sizes = [int(word) for word in words]
     if min(sizes[:2]) < 1:
         source.fail(f"announces a matrix of {sizes[0]} x {sizes[1]}; expected at least one row and column.")
@@ -88,7 +89,7 @@ def _entries(source: Source, stream: TextIO, count: int, width: int) -> NDArray[
             part = np.loadtxt(lines, dtype=np.float64, comments=None, ndmin=2)
             if part.shape[1] != width:
                 source.fail(
-                    f"expected {width} numbers on a line, got {part.shape[1]}, as in {lines[0][:50]!r}; mend it."
+                    f"expected {width} numbers on a line, got {part.shape[1]}, as in {shown(lines[0][:50])}; mend it."
                 )
             parts.append(part)
             found += len(part)

@@ -1,9 +1,12 @@
-"""A MATLAB file enters; one of its matrices leaves, without names.
+"""Matrices of MATLAB files of the versions 4 to 7.
 
-SciPy's reader knows more kinds of variables, but ends the process on some files that are not sound. Only files of
-version 4, which it reads otherwise, are left to it.
+SciPy's reader knows more kinds of variables, but ends the process, or takes all memory, on some damaged files.
 
-An element of a file of version 5 is a type and a number of bytes, then so many bytes, filled up to a multiple of 8.
+An element of a file of version 5 to 7 is a type and a number of bytes, then this many bytes, filled
+up to a multiple of 8.
+
+A variable of version 4 is five whole numbers (type, rows, columns, whether it is complex, length of its name), the name
+and the entries. A sparse one lists its entries as rows of ``i, j, value``; the last of these rows is the shape.
 """
 
 import struct
@@ -12,13 +15,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.io
 import scipy.sparse
 from numpy.typing import NDArray
 
 from cosep.io.arrays import choose
 from cosep.io.record import NamedMatrix, Names, as_names, build
 from cosep.io.source import Source
+from cosep.messages import shown
 
 HEADER = 128
 HDF5_MAGIC = b"\x89HDF"
@@ -27,6 +30,9 @@ MATRIX, COMPRESSED = 14, 15
 TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 SPARSE, SINGLE, NUMERIC = 5, 7, range(5, 16)
 COMPLEX = 0x0800
+# Types of the entries of version 4, by the second last digit of the type of a variable, and what the last digit says.
+TYPES_4 = {0: "f8", 1: "f4", 2: "i4", 3: "i2", 4: "u2", 5: "u1"}
+FULL_4, SPARSE_4 = 0, 2
 # Memory for the name and pointer of a row or column.
 BYTES_NAMED = 64
 # Enough for the class, the shape and the name of a variable.
@@ -48,13 +54,12 @@ class Variable(NamedTuple):
 
 def read_matlab(source: Source, variable: str | None, labels: str | None) -> NamedMatrix:
     """Read the matrix that is named, or the only one; labels are a variable with one number for each row."""
-    with source.expecting("a MATLAB file of version 5 to 7"):
+    with source.expecting("a MATLAB file of version 4 to 7"):
         data = source.path.read_bytes()
         if HDF5_MAGIC in {data[:4], data[512:516]}:
             source.fail("is a MATLAB file of version 7.3; save it with -v7.")
         if 0 in data[:4]:
-            stored = scipy.io.loadmat(source.path, spmatrix=False)
-            found = {name: value for name, value in stored.items() if not name.startswith("__")}
+            found = _version_4(source, data)
             shapes = {name: np.shape(value) for name, value in found.items()}
         else:
             order = BYTE_ORDERS[data[126:128]]
@@ -63,12 +68,40 @@ def read_matlab(source: Source, variable: str | None, labels: str | None) -> Nam
         name = choose(source, shapes, variable)
         source.check_memory(BYTES_NAMED * sum(shapes[name]), f"{name} of {' x '.join(map(str, shapes[name]))}")
         if labels is not None and labels not in shapes:
-            source.fail(f"labels={labels!r} is no variable of numbers in it; there are: {', '.join(shapes):.300}.")
+            source.fail(f"labels={shown(labels)} is no variable of numbers in it; there are: {', '.join(shapes):.300}.")
         if 0 not in data[:4]:
             wanted = {name} if labels is None else {name, labels}
             found = {one: _value(source, data, order, variables[one], one) for one in wanted}
         classes = None if labels is None else _classes(source, found[labels], labels, shapes[name][0])
     return build(source, found[name], labels=classes)
+
+
+def _version_4(source: Source, data: bytes) -> dict[str, Any]:
+    """Return the matrices of numbers in a file of version 4."""
+    order = "<" if struct.unpack_from("<i", data)[0] < 5000 else ">"
+    found: dict[str, Any] = {}
+    at = 0
+    while at < len(data):
+        kind, m, n, is_complex, length = struct.unpack_from(f"{order}5i", data, at)
+        if min(m, n, length) < 0:
+            source.fail("a variable in it has a negative size; save it again.")
+        name = data[at + 20 : at + 20 + length].rstrip(b"\0").decode("latin-1")
+        dtype = np.dtype(f"{order}{TYPES_4[kind // 10 % 10]}")
+        entries = np.frombuffer(data, dtype, m * n, at + 20 + length).reshape((m, n), order="F")
+        at += 20 + length + entries.nbytes * (2 if is_complex else 1)
+        if kind % 10 in {FULL_4, SPARSE_4}:
+            if is_complex or (kind % 10 == SPARSE_4 and n == 4):
+                source.fail(f"{shown(name)} has complex entries; expected real numbers, take their sizes first.")
+            values = entries.astype(dtype.newbyteorder("="))
+            found[name] = values if kind % 10 == FULL_4 else _listed(values)
+    return found
+
+
+def _listed(entries: NDArray[Any]) -> Any:
+    """Return a sparse matrix from rows of ``i, j, value``, counted from one; the last one holds its shape."""
+    places = entries[:-1, :2].astype(np.int64) - 1
+    m, n = entries[-1, :2].astype(np.int64).tolist()
+    return scipy.sparse.coo_array((entries[:-1, 2], (places[:, 0], places[:, 1])), shape=(m, n))
 
 
 def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview, int]]:
@@ -129,7 +162,7 @@ def _numbers(kind: int, part: memoryview, order: str) -> NDArray[Any]:
 def _classes(source: Source, stored: Any, labels: str, n_rows: int) -> Names:
     if not isinstance(stored, np.ndarray) or stored.dtype.kind not in "fiub" or stored.size != n_rows:
         source.fail(
-            f"labels={labels!r} must be a variable with one number for each of the {n_rows} rows, got one of shape "
-            f"{np.shape(stored)}."
+            f"labels={shown(labels)} must be a variable with one number for each of the {n_rows} rows, got one of "
+            f"shape {np.shape(stored)}."
         )
     return as_names(source, (f"{one:g}" if isinstance(one, float) else str(one) for one in stored.ravel().tolist()))

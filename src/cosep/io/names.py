@@ -95,7 +95,7 @@ def _by_name(source: Source, records: list[list[str]], names: list[str]) -> list
     known: dict[str, str] = {}
     for name, label in records:
         if known.setdefault(name, label) != label:
-            source.fail(f"row {name!r} has two labels, {known[name]!r} and {label!r}; keep one.")
+            source.fail(f"row {shown(name)} has two labels, {shown(known[name])} and {shown(label)}; keep one.")
     missing = [name for name in names if name not in known]
     if missing:
         source.fail(f"{len(missing)} of {len(names)} rows have no label, such as {shown(missing[0])}; add them.")

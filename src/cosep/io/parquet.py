@@ -7,6 +7,7 @@ from typing import Any
 from cosep.io.extras import optional
 from cosep.io.layout import SAMPLE
 from cosep.io.source import Source
+from cosep.messages import shown
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
 # Entries that are read at a time: 16 MB of numbers.
@@ -58,8 +59,8 @@ class ParquetTable:
         types, kind = self.arrow.types, column.type
         if not any(of(kind) for of in (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal)):
             self.source.fail(
-                f"column {self.names[j]!r} has type {kind}, where numbers are expected; leave the column out, or name "
-                "it as index or labels."
+                f"column {shown(self.names[j])} has type {kind}, where numbers are expected; leave the column out, or "
+                "name it as index or labels."
             )
         return column.cast(self.arrow.uint8() if types.is_boolean(kind) else kind).cast(
             self.arrow.float64(), safe=False

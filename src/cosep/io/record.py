@@ -87,7 +87,7 @@ def check_unicode(source: Source, words: list[str]) -> None:
         try:
             word.encode()
         except UnicodeEncodeError:
-            source.fail(f"{word[:50]!r} is no valid Unicode; rename it, or mend the text.")
+            source.fail(f"{shown(word[:50])} is no valid Unicode; rename it, or mend the text.")
 
 
 def numbered(what: str, count: int) -> Names:
@@ -143,8 +143,8 @@ def _refuse_entry(source: Source, values: Any, row_names: Any, col_names: Any) -
         value, count = values[i, j], int(wrong.sum())
     else:
         return
-    row = f"row {i}" if row_names is None else f"row {str(row_names[i])!r}"
-    col = f"column {j}" if col_names is None else f"column {str(col_names[j])!r}"
+    row = f"row {i}" if row_names is None else f"row {shown(str(row_names[i]))}"
+    col = f"column {j}" if col_names is None else f"column {shown(str(col_names[j]))}"
     if np.isnan(value):
         problem, advice = "is missing", "fill or drop missing values first"
     elif np.isinf(value):

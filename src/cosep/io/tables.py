@@ -14,6 +14,7 @@ from cosep.io.record import NamedMatrix, as_names, build, numbered
 from cosep.io.source import Source
 from cosep.io.text import BYTES_A_CHARACTER, Texts
 from cosep.io.triplets import Triplets
+from cosep.messages import shown
 
 Table = CommaTable | ParquetTable
 # Memory that a name takes, besides its characters.
@@ -43,7 +44,7 @@ def _read_wide(table: Table, layout: Layout) -> NamedMatrix:
         if missing.any():
             i, j = np.argwhere(missing)[0]
             at = blocks.n_rows + i
-            row = f"row {at}" if layout.index is None else f"row {words[layout.index][at]!r}"
+            row = f"row {at}" if layout.index is None else f"row {shown(words[layout.index][at])}"
             _refuse_missing(table, row, layout.numbers[j])
         blocks.append(block)
         table.source.check_growth(blocks.n_bytes + BYTES_A_NAME * len(words) * blocks.n_rows, "the table")
@@ -59,7 +60,7 @@ def _read_triplets(table: Table) -> NamedMatrix:
         missing = np.isnan(values)
         if missing.any():
             i = int(np.argmax(missing))
-            _refuse_missing(table, f"the value of {piece[0][i].as_py()!r} and {piece[1][i].as_py()!r}", 2)
+            _refuse_missing(table, f"the value of {shown(piece[0][i].as_py())} and {shown(piece[1][i].as_py())}", 2)
         triplets.append(piece[0], piece[1], values)
         table.source.check_growth(triplets.n_bytes, "the table")
     matrix, rows, cols = triplets.matrix()
@@ -72,7 +73,7 @@ def _numbers(column: Any) -> NDArray[np.float64]:
 
 
 def _refuse_missing(table: Table, row: str, j: int) -> None:
-    table.source.fail(f"{row}, column {table.names[j]!r} is missing; fill or drop missing values first.")
+    table.source.fail(f"{row}, column {shown(table.names[j])} is missing; fill or drop missing values first.")
 
 
 def read_text_column(source: Source, options: TextOptions, index: str | None, labels: str | None) -> Texts:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 from cosep.io.counts import TextOptions, count_words
 from cosep.io.record import NamedMatrix, as_names, build, check_unicode
 from cosep.io.source import BYTES_A_LINE, InputError, Source, check_inside
+from cosep.messages import shown
 
 SUFFIX = ".txt"
 # Memory that a text takes, besides its characters, and that a character takes while it is read.
@@ -98,7 +99,9 @@ def read_json_lines(source: Source, column: str | None, index: str | None, label
             record = _record(source, number, line)
             text = _field(source, number, record, column)
             if not isinstance(text, str):
-                source.fail(f"line {number}: {column!r} is {text!r:.50}, no text; name the field of the text.")
+                source.fail(
+                    f"line {number}: {shown(column)} is {shown(text, 50)}, no text; name the field of the text."
+                )
             texts.append(text)
             names.append(f"line {number}" if index is None else _plain(_field(source, number, record, index)))
             ids.append(record.get("id") if index is None else None)
@@ -122,7 +125,9 @@ def _record(source: Source, number: int, line: str) -> dict[str, Any]:
 
 def _field(source: Source, number: int, record: dict[str, Any], name: str) -> Any:
     if name not in record:
-        source.fail(f"line {number} has no field {name!r}, only {', '.join(map(repr, record)):.200}; name another.")
+        source.fail(
+            f"line {number} has no field {shown(name)}, only {', '.join(map(repr, record)):.200}; name another."
+        )
     return record[name]
 
 

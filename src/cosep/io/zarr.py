@@ -19,6 +19,7 @@ from cosep.io.codecs import codec_problem
 from cosep.io.extras import optional
 from cosep.io.record import as_names
 from cosep.io.source import InputError, Source, check_within, fingerprint
+from cosep.messages import shown
 
 # What a folder has that is part of a store, of either format: 3, and 2 for arrays and groups.
 MARKS = ("zarr.json", ".zarray", ".zgroup")
@@ -59,7 +60,9 @@ def zarr_blocks(source: Source, layer: str | None) -> dict[str, Any]:
             side = root.path / RAW if matrix.path.parent.name == RAW else root.path
             names = {"rows": _names_at(root.path / "obs"), "columns": _names_at(side / "var")}
         elif layer is not None:
-            source.fail(f"layer={layer!r} says nothing of a store of one matrix, only of an AnnData; leave it out.")
+            source.fail(
+                f"layer={shown(layer)} says nothing of a store of one matrix, only of an AnnData; leave it out."
+            )
         held = (_dense if matrix.is_array else _sparse)(source, matrix)
         rows, columns = names.get("rows"), names.get("columns")
         for found, size in ((rows, sum(held["lengths"])), (columns, held["n_cols"])):
@@ -123,11 +126,11 @@ def _chosen(source: Source, root: Node, layer: str | None) -> Node:
     layers = {path.name: path for path in sorted((root.path / "layers").glob("*")) if is_zarr(path)}
     if is_zarr(root.path / RAW / "X"):
         layers.setdefault(RAW, root.path / RAW / "X")
-    known = ", ".join(map(repr, layers)) or "it has none"
+    known = ", ".join(map(repr, layers))[:300] or "it has none"
     if layer is None and not is_zarr(root.path / "X"):
         source.fail(f"has no X; name a layer: {known}.")
     if layer is not None and layer not in layers:
-        source.fail(f"layer={layer!r} is none of its layers: {known}.")
+        source.fail(f"layer={shown(layer)} is none of its layers: {known}.")
     return node_at(root.path / "X" if layer is None else layers[layer])
 
 
@@ -257,7 +260,7 @@ def _names_at(path: Path) -> Path:
     """Return where a data frame of AnnData keeps its index."""
     index = str(node_at(path).attributes.get("_index", "_index"))
     if index != Path(index).name:
-        msg = f"{path.name} names {index!r} as its index, which is not in it"
+        msg = f"{path.name} names {shown(index)} as its index, which is not in it"
         raise ValueError(msg)
     found = node_at(path / index)
     return found.path if found.is_array else found.path / "values"
