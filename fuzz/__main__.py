@@ -23,7 +23,7 @@ from fuzz.page import page, row, write_rows  # noqa: E402
 MODULES = (files, calls, models, blocks, command)
 TARGETS: dict[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 HERE = Path(__file__).parent
-MINUTES = 40.0
+MINUTES = 60.0
 # So many inputs are kept of failures that end at the same place.
 KEPT = 3
 
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, help="the first seed; alone, it repeats one case and shows it")
     parser.add_argument("--cases", type=int, help="how many seeds to run; default: all that a target has")
     parser.add_argument("--jobs", type=int, default=2, help="processes at the same time (default: 2)")
-    parser.add_argument("--minutes", type=float, default=MINUTES, help="limit of the whole run (default: 40)")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="limit of the whole run (default: 60)")
     parser.add_argument("--into", type=Path, help="folder for results/ and README.md; default: here, after a full run")
     parser.add_argument("--keep", type=Path, default=HERE / "failures", help="folder for inputs that failed")
     options = parser.parse_args(arguments)
