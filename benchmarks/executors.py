@@ -43,7 +43,12 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
         "sparse": (block(recipe(m), 0, m), 20),
         "dense": (make_coseparable(m, 100, 5, 5, noise=0.01, random_state=0)[0], 5),
     }
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    options = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "dashboard_address": "127.0.0.1:0",
+        "silence_logs": logging.CRITICAL,
+    }
     with nullcontext() if tiny else LocalCluster(**options) as cluster:
         for name, (X, r) in matrices.items():
             say(f"  {name}")

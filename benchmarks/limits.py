@@ -42,7 +42,7 @@ def limited(m: int, n: int, folder: str) -> Row:
     rows = np.sort(random.choice(m, KINDS, replace=False))
     cols = np.sort(random.choice(n, KINDS, replace=False))
     write_blocks(store, blocks(m, n, rows, cols))
-    options: dict[str, Any] = {"threads_per_worker": 1, "memory_limit": LIMIT, "dashboard_address": None}
+    options: dict[str, Any] = {"threads_per_worker": 1, "memory_limit": LIMIT, "dashboard_address": "127.0.0.1:0"}
     with LocalCluster(n_workers=2, silence_logs=logging.CRITICAL, **options) as cluster, Client(cluster) as client:
         client.run(_loaded)
         start = max(client.run(resident, "VmRSS").values())

@@ -232,7 +232,8 @@ room.PATIENCE = "2s"
 started = []
 
 def start(*words):
-    started.append(subprocess.Popen([sys.executable, "-m", *words, "--no-dashboard"], stderr=subprocess.DEVNULL))
+    quiet = ("--no-dashboard", "--dashboard-address", "127.0.0.1:0")
+    started.append(subprocess.Popen([sys.executable, "-m", *words, *quiet], stderr=subprocess.DEVNULL))
     return started[-1]
 
 def block(k, begun=None):
