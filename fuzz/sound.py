@@ -95,6 +95,8 @@ def _text(random: Random, folder: Path, name: str, text: str) -> Path:
 def _table(random: Random, rows: list[list[Any]], separator: str) -> str:
     sink = io.StringIO()
     quoting: Any = random.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC))
+    if any("\r" in str(cell) for row in rows for cell in row):  # which the csv module leaves bare
+        quoting = csv.QUOTE_ALL
     csv.writer(sink, delimiter=separator, quoting=quoting, lineterminator=random.choice(("\n", "\r\n"))).writerows(rows)
     text = sink.getvalue()
     return text.rstrip("\r\n") if random.random() < 0.2 else text

@@ -252,6 +252,15 @@ def test_a_child_that_waits_for_ever_is_ended(tmp_path, monkeypatch):
         reader.hear()
 
 
+def test_an_array_that_the_file_cannot_hold_is_refused_by_its_size(tmp_path):
+    anndata.AnnData(scipy.sparse.csr_matrix(np.eye(3, dtype=np.float32))).write_h5ad(tmp_path / "x.h5ad")
+    with h5py.File(tmp_path / "x.h5ad", "a") as file:
+        del file["X/indices"]
+        file.create_dataset("X/indices", shape=(1 << 40,), dtype="i8", chunks=(1 << 20,))
+    with pytest.raises(ValueError, match=r"an array of 1099511627776 in it would take 8\.8e\+12 bytes"):
+        read(tmp_path / "x.h5ad")
+
+
 def test_memory_of_the_child_is_limited(tmp_path):
     script = "from {} import limit\nlimit(9, 1 << 20)\nbytearray(1 << 31)"
     (tmp_path / "script.py").write_text(script.format(hdf5.__name__))

@@ -1,6 +1,7 @@
 """A child process that reads a file, with limits on its time and memory, for libraries that a bad file can crash."""
 
 import json
+import math
 import os
 import signal
 import struct
@@ -88,11 +89,13 @@ class ChildReader:
 
     def array(self, dtype: str, shape: list[int]) -> NDArray[Any]:
         """Return an array that the child sends in pieces."""
-        values = np.empty(shape, dtype=np.dtype(dtype))
+        kind = np.dtype(dtype)
+        self.source.check_memory(math.prod(shape) * kind.itemsize, f"an array of {' x '.join(map(str, shape))} in it")
+        values = np.empty(shape, dtype=kind)
         rest = values.reshape(-1).view(np.uint8).data
         while rest:
-            kind, size = self._head()
-            if kind == JSON:
+            part, size = self._head()
+            if part == JSON:
                 raise ValueError(self._error(size))
             self._fill(rest[:size])
             rest = rest[size:]
