@@ -2,7 +2,7 @@
 
 20000 x 5000 sparse random counts, one percent of them nonzero, rank 20. Every model is fitted in a process of its own,
 after a small fit that loads everything; the peak is that of the resident set. ``python -m benchmarks.memory 200``
-prints the memory of ``method='spa'`` at another rank, with two alternations only.
+prints the memory of the default at another rank, with two alternations only.
 """
 
 import sys
@@ -56,7 +56,7 @@ def fit(name: str, path: str, r: int) -> Row:
 
 
 def print_at_rank(r: int) -> None:
-    """Print the memory of a fit with ``method="spa"`` at any rank."""
+    """Print the memory of a fit by the default at any rank."""
     X = counts(SHAPE)
     size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     extra = isolated(_short_fit)(X, r)
@@ -64,8 +64,8 @@ def print_at_rank(r: int) -> None:
 
 
 def _short_fit(X: Any, r: int) -> float:
-    CoSeparableNMF(3, 3, method="spa").fit(counts((300, 200)))
-    return with_memory(lambda: CoSeparableNMF(r, r, method="spa", max_iter=2).fit(X))[1]
+    CoSeparableNMF(3, 3).fit(counts((300, 200)))
+    return with_memory(lambda: CoSeparableNMF(r, r, max_iter=2).fit(X))[1]
 
 
 def bars(rows: list[Row]) -> list[Bar]:  # noqa: ARG001 - measured beside a peer, without a bar
