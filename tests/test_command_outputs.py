@@ -269,9 +269,11 @@ def test_words_are_quoted_for_the_shell():
         ("transform M X.npy >&-", 2, "Standard output is closed"),
         ("--help >&-", 2, "Standard output is closed"),
         ("fit X.npy --rows 2 --cols 2 --no-report --quiet --out M <&- >&- 2>&-", 0, ""),
+        ("fit nothing.csv 2>/dev/full", 2, ""),
+        ("fit --nonsense 2>/dev/full", 2, ""),
     ],
 )
-def test_closed_streams_are_no_traceback(script, code, said, home):
+def test_closed_and_full_streams_are_no_traceback(script, code, said, home):
     result = subprocess.run(["bash", "-c", f"{COSEP} {script}"], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (code, "")
     assert result.stderr.startswith(said)

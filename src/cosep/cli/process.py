@@ -4,7 +4,9 @@ import io
 import os
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
+from typing import Any
 
 # Signals that ask a process to end, and that Python does not turn into an exception itself.
 ENDING = ("SIGTERM", "SIGHUP")
@@ -40,11 +42,23 @@ class ClosedOutput(io.TextIOBase):
         raise ValueError(msg)
 
 
-def open_streams() -> None:
-    """Replace standard streams that are closed.
+class LossyFile(io.FileIO):
+    """A file whose writes never fail: what it cannot take, because its disk is full or its reader is gone, is lost."""
 
-    Their numbers are taken, so that no file that is opened later gets one of them, and errors that some library prints
-    do not end up in it. From a closed input nothing is read, and what is said to a closed standard error is lost.
+    def write(self, data: Any, /) -> int:
+        """Write the bytes, or drop them."""
+        try:
+            return super().write(data)
+        except OSError:
+            return memoryview(data).nbytes
+
+
+def open_streams() -> None:
+    """Replace standard streams that are closed, and let a standard error that is full lose its messages.
+
+    The numbers of closed streams are taken, so that no file that is opened later gets one of them, and errors that some
+    library prints do not end up in it. From a closed input nothing is read, and messages to a closed standard error are
+    lost. The exit code still tells what happened.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8")
@@ -53,6 +67,9 @@ def open_streams() -> None:
         sys.stdout = ClosedOutput()
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+    with suppress(OSError, ValueError):  # a stream without a number, which somebody has put in its place
+        file = LossyFile(sys.stderr.fileno(), "w", closefd=False)
+        sys.stderr = io.TextIOWrapper(file, sys.stderr.encoding, "backslashreplace", write_through=True)
 
 
 def drop_output() -> None:
