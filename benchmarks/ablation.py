@@ -19,7 +19,8 @@ from benchmarks.defaults import averages, choose
 from benchmarks.harness import Bar, Row, rows_on_sets, say, warm
 from benchmarks.invariance import pair
 from cosep import CoSeparableNMF, Factorization, Selection, greedy, index_accuracy, make_coseparable
-from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.matrix.local import LocalMatrix
+from cosep.utils.types import Array, Indices
 
 
 class Variant(NamedTuple):

@@ -23,8 +23,8 @@ from benchmarks.data import TINY, Block, Problem
 from benchmarks.harness import Bar, Row, on_sets
 from cosep import CoSeparableNMF, greedy
 from cosep.matrix.checks import as_matrix
-from cosep.matrix.local import Indices
-from cosep.mixing import column_weights
+from cosep.solve.nonnegative import column_weights
+from cosep.utils.types import Indices
 
 SETS = ("digits", "images", "k1b", "tr11", "classic", "reviews")
 SIZES = (10, 20)

@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 
 from cosep import make_coseparable
 from cosep.datasets import Documents, Faces, load_documents, load_faces
-from cosep.matrix.local import Indices
+from cosep.utils.types import Indices
 
 Block = NDArray[np.float64]
 

@@ -40,10 +40,10 @@ from cosep import (
     spa,
 )
 from cosep.matrix.checks import as_matrix
-from cosep.matrix.local import Indices
-from cosep.mixing import factor_labels
+from cosep.matrix.scaling import scale
 from cosep.nmf.ahals import ahals
-from cosep.scaling import scale
+from cosep.solve.labels import factor_labels
+from cosep.utils.types import Indices
 
 
 def medoids(X: Any, n_rows: int, n_cols: int) -> Selection:

@@ -14,8 +14,8 @@ import numpy as np
 from benchmarks.data import DOCUMENTS, TINY, Problem
 from benchmarks.harness import Bar, Row, isolated, rows_on_sets
 from cosep import Selection
-from cosep.matrix.local import Indices
 from cosep.select import BOTH_SELECTORS
+from cosep.utils.types import Indices
 
 Pair = tuple[Indices, Indices]
 

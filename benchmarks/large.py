@@ -32,9 +32,9 @@ from sklearn.decomposition import MiniBatchNMF
 from benchmarks.harness import Bar, Row, isolated, say, with_memory
 from benchmarks.planted import BLOCK, Recipe, blocks, recipe
 from cosep import CoSeparableNMF, Factorization, row_blocks
+from cosep.fit.blocks import MOST_SAMPLED
+from cosep.fit.choice import SEARCHES
 from cosep.io import read_blocks, write_blocks
-from cosep.large.choice import SEARCHES
-from cosep.large.fit import MOST_SAMPLED
 from cosep.matrix.blocks import FAN, MOST_ENTRIES, MOST_PARTS, MOST_ROWS, RowBlocks
 
 SIZES = (100_000, 1_000_000, 10_000_000)

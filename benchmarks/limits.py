@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster
 from benchmarks.harness import Bar, Row, isolated, resident, say
 from cosep import CoSeparableNMF
 from cosep.io import read_blocks, write_blocks
-from cosep.matrix.local import Indices
+from cosep.utils.types import Indices
 
 COLUMNS, KINDS, BLOCK = 500, 10, 20_000
 SIZES = (250_000, 500_000, 1_000_000)

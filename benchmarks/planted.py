@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse
 from scipy.optimize import brentq
 
-from cosep.matrix.local import Array, Indices
+from cosep.utils.types import Array, Indices
 
 BLOCK = 50_000
 NOISE = 0.01

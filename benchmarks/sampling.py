@@ -16,13 +16,14 @@ from unittest.mock import patch
 
 import numpy as np
 
-import cosep.large.choice
-import cosep.large.fit
+import cosep.fit.blocks
+import cosep.fit.choice
 from benchmarks.data import DOCUMENTS, Problem
 from benchmarks.harness import Bar, Row, rows_on_sets, say
 from cosep import CoSeparableNMF, Selection, clustering_accuracy, index_accuracy, make_coseparable, row_blocks
-from cosep.large.candidates import directions
-from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.fit.candidates import directions
+from cosep.matrix.local import LocalMatrix
+from cosep.utils.types import Array, Indices
 
 SAMPLES = (None, 2000, 1000)
 # Of more rows than this share of all, a sample shows nothing.
@@ -46,7 +47,7 @@ def ablated(variant: str, *, tiny: bool) -> Row:
     """Return means over the document sets and the planted matrices, with a part of the strategy left out."""
     with ExitStack() as stack:
         for name, value in VARIANTS[variant].items():
-            home = cosep.large.choice if hasattr(cosep.large.choice, name) else cosep.large.fit
+            home = cosep.fit.choice if hasattr(cosep.fit.choice, name) else cosep.fit.blocks
             stack.enter_context(patch.object(home, name, value))
         names = ("planted",) if tiny else [name for name in DOCUMENTS if name != "sports"]
         sizes = (20,) if tiny else (1000,)

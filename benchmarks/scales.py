@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.harness import Bar, Row
-from cosep.matrix.local import Array
 from cosep.theory import minimal_coseparable
+from cosep.utils.types import Array
 
 MATRICES = 400
 SCALES = range(9)

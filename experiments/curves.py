@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cosep.matrix.local import Array
+from cosep.utils.types import Array
 from experiments.figures import COLOURS
 from experiments.grid import Row
 

@@ -14,10 +14,11 @@ import numpy as np
 
 from cosep import Selection
 from cosep.kernels.projections import project_dictionary
-from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.mixing import column_weights
+from cosep.matrix.local import LocalMatrix
 from cosep.select.fastgradient import ALPHA
 from cosep.select.spa import pursue
+from cosep.solve.nonnegative import column_weights
+from cosep.utils.types import Array, Indices
 
 ITERATIONS = 1000
 ALTERNATIONS = 100

@@ -42,12 +42,12 @@ from cosep import (
     spa,
 )
 from cosep.datasets.synthetic import Planted
-from cosep.matrix.local import Array
 from cosep.nmf.ahals import ahals
 from cosep.nmf.biorthogonal import biorthogonal
 from cosep.nmf.minvol import minvol
 from cosep.select.newton import solve_newton
 from cosep.select.selfdict import duality_gap
+from cosep.utils.types import Array
 from experiments.grid import Row
 from experiments.planted import RELEASED, SETTINGS, TOLD, report
 from experiments.released import dictionary, released

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import sklearn
 
 import cosep
-from cosep.messages import INVISIBLE, SURROGATES
+from cosep.utils.messages import INVISIBLE, SURROGATES
 
 ANSWER, CLEAR, UNCLEAR, WRONG_EXCEPTION = "answer", "clear error", "unclear error", "wrong exception"
 WRONG_ANSWER, CRASH, HANG, BLOW_UP = "wrong answer", "crash", "hang", "blow-up"

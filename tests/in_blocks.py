@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from cosep import make_coseparable
-from cosep.large.candidates import Directions
+from cosep.fit.candidates import Directions
 from cosep.matrix.blocks import RowBlocks
 from cosep.matrix.dask import DaskBlocks, from_array
 

@@ -4,6 +4,7 @@ The sorted twins take the given floats as the exact numbers they are and round o
 nothing of the structure of the sets; they need a positive definite quadratic, so callers keep to well-conditioned ones.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -248,3 +249,30 @@ def qp_generalized(X, rows, cols):
     H = A.T @ A + 1e-10 * np.eye(A.shape[1])
     v = _solve(H, A.T @ X.ravel(), np.eye(A.shape[1]), np.zeros(A.shape[1]))
     return float(np.linalg.norm(X.ravel() - A @ v) ** 2)
+
+
+def unscale(factorization, scaling):
+    """Turn a factorization of the scaled matrix into one of X, of the same kind.
+
+    With ``A = Dr X Dc ~ P1 S_A P2`` and ``S_A = Dr_K1 S Dc_K2`` the factors of X are ``Dr^-1 P1 Dr_K1``, S and
+    ``Dc_K2 P2 Dc^-1``; without a core, ``Dr^-1 W`` and ``H Dc^-1``.
+    """
+    rows, cols = scaling.rows, scaling.cols
+    left, right = np.ones(factorization.row_factor.shape[1]), np.ones(factorization.col_factor.shape[0])
+    core = factorization.core
+    if core is not None and (selection := factorization.selection) is not None:
+        left, right = rows[selection.row_indices], cols[selection.col_indices]
+        core = core / left[:, None] / right
+
+    def back(part, *scales):
+        return None if part is None else part * scales[0][:, None] * scales[1]
+
+    return replace(
+        factorization,
+        row_factor=back(factorization.row_factor, 1 / rows, left),
+        core=core,
+        col_factor=back(factorization.col_factor, right, 1 / cols),
+        row_weights=back(factorization.row_weights, 1 / rows, left),
+        col_weights=back(factorization.col_weights, right, 1 / cols),
+        scaling=scaling,
+    )

@@ -52,13 +52,12 @@ from cosep import (
 )
 from cosep.matrix.checks import as_matrix
 from cosep.matrix.gram import GramMatrix
-from cosep.messages import shown
+from cosep.matrix.scaling import SCALINGS, scale
 from cosep.nmf.ahals import ahals
 from cosep.nmf.biorthogonal import biorthogonal
 from cosep.nmf.minvol import minvol
 from cosep.nmf.rank2 import rank2
 from cosep.nmf.trisymmetric import trisymmetric
-from cosep.scaling import SCALINGS, scale
 from cosep.select.cur import METHODS
 from cosep.theory import (
     compress,
@@ -72,6 +71,7 @@ from cosep.theory import (
     minimal_coseparable,
     to_cur,
 )
+from cosep.utils.messages import shown
 
 # Counts, exact in every type and format, a third of them zero; co-(4, 4)-separable but for ones here and there.
 X = np.array(

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cosep import datasets, io, metrics, plots, report, theory
-    from cosep.annotation import annotate
+    from cosep.assess.explanation import Explanation, explain
+    from cosep.assess.rank import RankChoice, choose_rank
+    from cosep.assess.stability import Stability, stability
     from cosep.datasets.synthetic import make_coseparable
     from cosep.estimators import (
         CUR,
@@ -20,15 +22,12 @@ if TYPE_CHECKING:
         SeparableNMF,
         TriSymmetricNMF,
     )
-    from cosep.explanation import Explanation, explain
-    from cosep.factorization import Factorization, Scaling, Selection, SelectionWarning
-    from cosep.generalized import mix_generalized
+    from cosep.findings.annotation import annotate
     from cosep.matrix.cutting import row_blocks
+    from cosep.matrix.scaling import Scaling
     from cosep.metrics import clustering_accuracy, index_accuracy, relative_approximation
-    from cosep.mixing import mix
-    from cosep.preselection import Preselection, preselect
-    from cosep.rank import RankChoice, choose_rank
-    from cosep.resampling import Stability, stability
+    from cosep.records.factorization import Factorization
+    from cosep.records.selection import Selection, SelectionWarning
     from cosep.select.both_sides import both_sides
     from cosep.select.cosfgm import cosfgm
     from cosep.select.cur import cur
@@ -39,9 +38,12 @@ if TYPE_CHECKING:
     from cosep.select.gspa import gspa
     from cosep.select.pool import Pool
     from cosep.select.preselected import preselected
+    from cosep.select.preselection import Preselection, preselect
     from cosep.select.snpa import snpa
     from cosep.select.spa import spa
     from cosep.select.xray import xray
+    from cosep.solve.mix import mix
+    from cosep.solve.mix_generalized import mix_generalized
 
 __version__ = "0.1.0"
 
@@ -49,27 +51,27 @@ _HOMES = {
     "BiorthogonalNMF": "cosep.estimators",
     "CUR": "cosep.estimators",
     "CoSeparableNMF": "cosep.estimators",
-    "Explanation": "cosep.explanation",
-    "Factorization": "cosep.factorization",
+    "Explanation": "cosep.assess.explanation",
+    "Factorization": "cosep.records.factorization",
     "GeneralizedSeparableNMF": "cosep.estimators",
     "HALSNMF": "cosep.estimators",
     "MinVolNMF": "cosep.estimators",
     "Pool": "cosep.select.pool",
-    "Preselection": "cosep.preselection",
-    "RankChoice": "cosep.rank",
-    "Scaling": "cosep.factorization",
-    "Selection": "cosep.factorization",
-    "SelectionWarning": "cosep.factorization",
+    "Preselection": "cosep.select.preselection",
+    "RankChoice": "cosep.assess.rank",
+    "Scaling": "cosep.matrix.scaling",
+    "Selection": "cosep.records.selection",
+    "SelectionWarning": "cosep.records.selection",
     "SeparableNMF": "cosep.estimators",
-    "Stability": "cosep.resampling",
+    "Stability": "cosep.assess.stability",
     "TriSymmetricNMF": "cosep.estimators",
-    "annotate": "cosep.annotation",
+    "annotate": "cosep.findings.annotation",
     "both_sides": "cosep.select.both_sides",
-    "choose_rank": "cosep.rank",
+    "choose_rank": "cosep.assess.rank",
     "clustering_accuracy": "cosep.metrics",
     "cosfgm": "cosep.select.cosfgm",
     "cur": "cosep.select.cur",
-    "explain": "cosep.explanation",
+    "explain": "cosep.assess.explanation",
     "faithful": "cosep.select.faithful",
     "fgm": "cosep.select.fgm",
     "greedy": "cosep.select.greedy",
@@ -77,15 +79,15 @@ _HOMES = {
     "gspa": "cosep.select.gspa",
     "index_accuracy": "cosep.metrics",
     "make_coseparable": "cosep.datasets.synthetic",
-    "mix": "cosep.mixing",
-    "mix_generalized": "cosep.generalized",
-    "preselect": "cosep.preselection",
+    "mix": "cosep.solve.mix",
+    "mix_generalized": "cosep.solve.mix_generalized",
+    "preselect": "cosep.select.preselection",
     "preselected": "cosep.select.preselected",
     "relative_approximation": "cosep.metrics",
     "row_blocks": "cosep.matrix.cutting",
     "snpa": "cosep.select.snpa",
     "spa": "cosep.select.spa",
-    "stability": "cosep.resampling",
+    "stability": "cosep.assess.stability",
     "xray": "cosep.select.xray",
 }
 _MODULES = ("datasets", "io", "metrics", "plots", "report", "theory")

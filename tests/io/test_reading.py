@@ -159,7 +159,7 @@ def test_pieces_of_a_table_fit_together(tmp_path, monkeypatch):
     )
     names = [f"row {i}," for i in range(500)]
     path = write_wide(tmp_path / "x.csv", X, names, list("abcdef"))
-    monkeypatch.setattr("cosep.io.comma.PIECE_BYTES", 1000)
+    monkeypatch.setattr("cosep.io.csv_table.PIECE_BYTES", 1000)
     matrix = read(path)
     assert matrix.row_names.tolist() == names
     np.testing.assert_array_equal(dense(matrix), X)

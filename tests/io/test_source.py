@@ -213,7 +213,7 @@ def test_a_bad_file_is_refused_in_one_sentence(name, content, reason, tmp_path, 
     ],
 )
 def test_a_file_that_unpacks_without_end_is_refused(name, pack, tmp_path, monkeypatch):
-    monkeypatch.setattr("cosep.limits.LARGEST_UNPACKED", 1 << 20)
+    monkeypatch.setattr("cosep.utils.memory.LARGEST_UNPACKED", 1 << 20)
     start = {"x.csv.gz": b"a,b\n", "x.mtx.bz2": f"{MARKET}5 5 9\n".encode(), "x.txt.xz": b"", "x.jsonl.zst": b""}[name]
     (tmp_path / name).write_bytes(pack(start + bytes([32]) * (1 << 24)))
     with pytest.raises(ValueError, match=r"unpacks to more than \d+ bytes, too many for its size.* unpack it first"):
@@ -245,9 +245,9 @@ GROWING = {
 @pytest.mark.parametrize("name", GROWING)
 def test_contents_that_grow_beyond_their_file_are_refused(name, tmp_path, monkeypatch):
     """The limits are scaled down: a megabyte, where it is a gigabyte."""
-    monkeypatch.setattr("cosep.limits.LARGEST_UNPACKED", 1 << 20)
-    monkeypatch.setattr("cosep.limits.LARGEST_RATIO", 1)
-    monkeypatch.setattr("cosep.io.comma.PIECE_BYTES", 1 << 12)
+    monkeypatch.setattr("cosep.utils.memory.LARGEST_UNPACKED", 1 << 20)
+    monkeypatch.setattr("cosep.utils.memory.LARGEST_RATIO", 1)
+    monkeypatch.setattr("cosep.io.csv_table.PIECE_BYTES", 1 << 12)
     content, told = GROWING[name]
     (tmp_path / f"{name}.gz").write_bytes(gzip.compress(content))
     with pytest.raises(ValueError, match=rf"{name}\.gz: {told}"):
@@ -255,8 +255,8 @@ def test_contents_that_grow_beyond_their_file_are_refused(name, tmp_path, monkey
 
 
 def test_a_column_of_texts_and_labels_that_grow_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("cosep.limits.LARGEST_UNPACKED", 1 << 20)
-    monkeypatch.setattr("cosep.limits.LARGEST_RATIO", 1)
+    monkeypatch.setattr("cosep.utils.memory.LARGEST_UNPACKED", 1 << 20)
+    monkeypatch.setattr("cosep.utils.memory.LARGEST_RATIO", 1)
     (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"a,t\n" + b"1,aa\n" * 30_000))
     with pytest.raises(ValueError, match="its texts would take"):
         read(tmp_path / "x.csv.gz", text=TextOptions(column="t"))
@@ -268,7 +268,7 @@ def test_a_column_of_texts_and_labels_that_grow_are_refused(tmp_path, monkeypatc
 
 
 def test_arrays_that_announce_more_than_a_file_can_hold_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("cosep.limits.LARGEST_UNPACKED", 1 << 20)
+    monkeypatch.setattr("cosep.utils.memory.LARGEST_UNPACKED", 1 << 20)
     (tmp_path / "x.npz").write_bytes(archive(X=npy(np.zeros((2000, 2000)))))
     scipy.io.savemat(tmp_path / "x.mat", {"X": np.zeros((2000, 2000))}, do_compression=True)
     pq.write_table(pa.table({"a": np.zeros(1 << 22), "b": np.zeros(1 << 22)}), tmp_path / "x.parquet")
@@ -282,8 +282,8 @@ def test_arrays_that_announce_more_than_a_file_can_hold_are_refused(tmp_path, mo
 @pytest.mark.parametrize("name", ["x.npz", "x.npy"])
 @pytest.mark.parametrize("shape", [(1000, 1000), (20_000, 1)])
 def test_a_matrix_is_refused_by_what_it_becomes(name, shape, tmp_path, monkeypatch):
-    monkeypatch.setattr("cosep.limits.LARGEST_UNPACKED", 1 << 20)
-    monkeypatch.setattr("cosep.limits.LARGEST_RATIO", 1)
+    monkeypatch.setattr("cosep.utils.memory.LARGEST_UNPACKED", 1 << 20)
+    monkeypatch.setattr("cosep.utils.memory.LARGEST_RATIO", 1)
     small = np.zeros(shape, dtype=np.int8)
     (tmp_path / name).write_bytes(npy(small) if name == "x.npy" else archive(X=npy(small)))
     with pytest.raises(ValueError, match=r"a matrix of \(\d+, \d+\) would take .* is the file sound"):
@@ -321,7 +321,7 @@ def test_what_a_terminal_obeys_never_reaches_a_message(tmp_path):
 
 @pytest.mark.parametrize("version", ["4", "5"])
 def test_a_sparse_matrix_of_matlab_with_too_many_rows_is_refused(version, tmp_path, monkeypatch):
-    monkeypatch.setattr("cosep.limits.LARGEST_UNPACKED", 1 << 20)
+    monkeypatch.setattr("cosep.utils.memory.LARGEST_UNPACKED", 1 << 20)
     tall = scipy.sparse.csc_matrix(([1.0], ([0], [0])), shape=(1 << 20, 2))
     scipy.io.savemat(tmp_path / "x.mat", {"X": tall}, format=version)
     with pytest.raises(ValueError, match=r"X of 1048576 x 2 would take .* is the file sound"):

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse
 
 from cosep import SelectionWarning, cur
-from cosep.linking import LINKS, link_selected
 from cosep.matrix.checks import as_matrix
 from cosep.select.cur import METHODS, leading
+from cosep.solve.cur_link import LINKS, link_selected
 
 # The package has the function under the name of the module.
 module = sys.modules["cosep.select.cur"]

@@ -16,7 +16,6 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
 
 from cosep import Factorization, Scaling, Selection
-from cosep.scaling import unscale
 from cosep.theory import (
     compress,
     extreme_rays,
@@ -29,7 +28,7 @@ from cosep.theory import (
     minimal_coseparable,
     to_cur,
 )
-from oracles import brute_force_columns, lp_is_separable
+from oracles import brute_force_columns, lp_is_separable, unscale
 
 SQUARE = np.array([[1, 1, 1], [1, 1, 0], [1, 0, 1], [1, 0, 0]], dtype=float)
 

@@ -14,7 +14,7 @@ import typer
 import cosep
 from cosep.cli.endings import plain_endings
 from cosep.cli.inputs import refuse_inputs
-from cosep.messages import SURROGATES
+from cosep.utils.messages import SURROGATES
 
 if TYPE_CHECKING:
     from cosep.io import NamedMatrix

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
+from cosep.assess.explanation import explain
 from cosep.cli.fit import Manner, Wishes, check, circumstances, say, table, usual, write_model
 from cosep.cli.folder import FILES, complete_folder
 from cosep.cli.summary import OTHERS, json_text, told
@@ -28,19 +29,19 @@ from cosep.cli.tables import formula_warning, refuse_zero_bytes, save_table
 from cosep.cli.turns import col_names_of, in_turn, names_at
 from cosep.cli.watching import nobody, watching
 from cosep.estimators import CoSeparableNMF
-from cosep.explanation import explain
-from cosep.factorization import Callback, Factorization
+from cosep.findings.topics import TIED, topics_of
+from cosep.findings.wording import count, percent
+from cosep.fit.checkpoint import Checkpoint
+from cosep.fit.factors import Fitted, long_factors
 from cosep.io import read_blocks
-from cosep.io.extras import optional
 from cosep.io.writing import CHUNK, new_array
-from cosep.large.checkpoint import Checkpoint
-from cosep.large.factors import Fitted, long_factors
 from cosep.matrix.blocks import RowBlocks
-from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.mixing import factor_labels
+from cosep.matrix.local import LocalMatrix
+from cosep.records.factorization import Factorization
 from cosep.report import write_report
-from cosep.topics import TIED, topics_of
-from cosep.wording import count, percent
+from cosep.solve.labels import factor_labels
+from cosep.utils.extras import optional
+from cosep.utils.types import Array, Callback, Indices
 
 
 @dataclass(frozen=True)

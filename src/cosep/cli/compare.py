@@ -18,10 +18,10 @@ from cosep.cli.watching import watching
 from cosep.estimators import HALSNMF, CoSeparableNMF
 from cosep.io import NamedMatrix
 from cosep.matrix.checks import as_matrix, check_choice, check_count, check_nonzero
-from cosep.messages import one_line
 from cosep.metrics import clustering_accuracy
-from cosep.mixing import factor_labels
 from cosep.select import BOTH_SELECTORS
+from cosep.solve.labels import factor_labels
+from cosep.utils.messages import one_line
 
 Figures = dict[str, Any]
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import typer
 
 from cosep.cli.process import Terminated, drop_output
-from cosep.messages import one_line
+from cosep.utils.messages import one_line
 
 LONGEST_MESSAGE = 2000
 

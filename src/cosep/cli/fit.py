@@ -17,25 +17,27 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 import cosep
+from cosep.assess.explanation import explain
+from cosep.assess.rank import RankChoice, choose_rank
+from cosep.assess.stability import Stability, stability
 from cosep.cli.folder import FILES, complete_folder
 from cosep.cli.summary import Output, json_text, show, summarize, wide_enough
 from cosep.cli.tables import formula_warning, refuse_zero_bytes, save_table, write_rows
 from cosep.cli.watching import nobody, watching
 from cosep.estimators import CoSeparableNMF
-from cosep.explanation import explain
-from cosep.factorization import Callback, Factorization, Selection
+from cosep.findings.topics import topics_of
+from cosep.findings.wording import count
 from cosep.io import NamedMatrix
 from cosep.matrix.checks import as_matrix, check_choice, check_count, check_number
-from cosep.matrix.local import Array, LocalMatrix
+from cosep.matrix.local import LocalMatrix
+from cosep.matrix.scaling import SCALINGS, scale
 from cosep.metrics import clustering_accuracy
-from cosep.rank import RankChoice, choose_rank
+from cosep.records.factorization import Factorization
+from cosep.records.selection import Selection
 from cosep.report import write_report
-from cosep.resampling import Stability, stability
-from cosep.scaling import SCALINGS, scale
 from cosep.select import BOTH_SELECTORS
 from cosep.select.method import Method
-from cosep.topics import topics_of
-from cosep.wording import count
+from cosep.utils.types import Array, Callback
 
 # Rows and columns that are selected where nobody says how many.
 ENOUGH = 10

@@ -22,9 +22,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from cosep.atomic import flush, replacing
 from cosep.cli.lock import BusyError, locked
-from cosep.messages import one_line, shown
+from cosep.utils.atomic import flush, replacing
+from cosep.utils.messages import one_line, shown
 
 # The names that an answer may have; it has the first in any case. Those with this ending are folders.
 FILES = ("model.npz", "rows.csv", "rows.zarr", "columns.csv", "core.csv", "summary.json", "report.html")

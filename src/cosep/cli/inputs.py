@@ -6,7 +6,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import NamedTuple
 
-from cosep.messages import shown
+from cosep.utils.messages import shown
 
 STANDARD_INPUT = Path("-")
 TEXT_SUFFIX = ".txt"

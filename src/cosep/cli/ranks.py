@@ -8,11 +8,11 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from cosep.assess.rank import RankChoice, choose_rank
 from cosep.cli.folder import complete_file
 from cosep.cli.summary import Output, json_text, wide_enough
 from cosep.cli.watching import watching
 from cosep.io import NamedMatrix
-from cosep.rank import RankChoice, choose_rank
 
 
 def run(read: Callable[[], NamedMatrix], ranks: Any, plot: Path | None, *, as_json: bool, quiet: bool) -> None:

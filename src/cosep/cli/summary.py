@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from cosep.factorization import Factorization
+from cosep.findings.topics import topics_of
+from cosep.findings.wording import readable
 from cosep.matrix.local import LocalMatrix
-from cosep.messages import SURROGATES
-from cosep.topics import topics_of
-from cosep.wording import readable
+from cosep.records.factorization import Factorization
+from cosep.utils.messages import SURROGATES
 
 # Columns and rows that are told of one topic.
 COLUMNS, OTHERS = 8, 3

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
 
-from cosep.messages import shown
+from cosep.utils.messages import shown
 
 # What a spreadsheet takes for a formula, unless it is a number.
 FORMULA = re.compile(r"[=+\-@\t\r](?!\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$)", re.ASCII)

@@ -17,12 +17,13 @@ from cosep.cli.summary import json_text
 from cosep.cli.tables import formula_warning, refuse_zero_bytes, write_table
 from cosep.cli.turns import col_names_of, in_turn, names_at
 from cosep.cli.watching import nobody, watching
-from cosep.factorization import Factorization
+from cosep.findings.topics import topics_of
+from cosep.fit.membership import memberships
 from cosep.io import NamedMatrix, TextOptions, read_blocks
-from cosep.matrix.local import Array, LocalMatrix
-from cosep.membership import memberships
-from cosep.messages import shown
-from cosep.topics import topics_of
+from cosep.matrix.local import LocalMatrix
+from cosep.records.factorization import Factorization
+from cosep.utils.messages import shown
+from cosep.utils.types import Array
 
 # So many times the room of a number is taken by its text.
 PRINTED = 16

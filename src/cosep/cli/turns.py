@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.factorization import Callback
 from cosep.io.record import numbered
 from cosep.matrix.blocks import RowBlocks
-from cosep.matrix.local import Indices, LocalMatrix
+from cosep.matrix.local import LocalMatrix
+from cosep.utils.types import Callback, Indices
 
 # Numbers that the answers of some blocks may have together: 128 MB.
 ROOM = 1 << 24

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from cosep.factorization import Callback
 from cosep.kernels.compile import is_compiled
+from cosep.utils.types import Callback
 
 # Stages of the library's callbacks, in words. How many rounds some of them take is not known beforehand.
 STAGES = {

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cosep.datasets.home import Folder, MissingDataError, verified
 from cosep.matrix.checks import check_choice, check_positive
-from cosep.matrix.local import Indices
+from cosep.utils.types import Indices
 
 # In the order of the tables of Pan and Ng.
 DOCUMENT_SETS = (

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.datasets.home import Folder, MissingDataError, verified
-from cosep.matrix.local import Indices
-from cosep.messages import shown
+from cosep.utils.messages import shown
+from cosep.utils.types import Indices
 
 Block = NDArray[np.float64]
 

@@ -5,8 +5,8 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from cosep.messages import shown
-from cosep.paths import check_path
+from cosep.utils.messages import shown
+from cosep.utils.paths import check_path
 
 VARIABLE = "COSEP_DATA"
 Folder = str | os.PathLike[str]

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from cosep.factorization import Selection
 from cosep.matrix.checks import check_choice, check_count, check_number, check_positive, check_random, check_switch
-from cosep.matrix.local import Array
-from cosep.messages import shown
-from cosep.scaling import scale
+from cosep.matrix.scaling import scale
+from cosep.records.selection import Selection
+from cosep.utils.messages import shown
+from cosep.utils.types import Array
 
 # Larger matrices take more than 32 GB.
 MOST_ENTRIES = 2**32

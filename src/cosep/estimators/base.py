@@ -10,16 +10,20 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cosep.columns import flat
-from cosep.factorization import Factorization, Selection, squared_row_errors
 from cosep.matrix.blocks import Column, RowBlocks
 from cosep.matrix.checks import NotNumbersError, as_matrix, check_positive, is_from_dask
 from cosep.matrix.cutting import own_blocks, row_blocks
-from cosep.matrix.local import Array, LocalMatrix
-from cosep.messages import one_line, shown
-from cosep.mixing import coefficients, narrow
+from cosep.matrix.local import LocalMatrix
+from cosep.records.factorization import Factorization
+from cosep.records.product import squared_row_errors
+from cosep.records.selection import Selection
 from cosep.select.pool import Pool
-from cosep.ties import first_largest
+from cosep.solve.nonnegative import coefficients
+from cosep.utils.columns import flat
+from cosep.utils.messages import one_line, shown
+from cosep.utils.precision import narrow
+from cosep.utils.ties import first_largest
+from cosep.utils.types import Array
 
 
 class Model(BaseEstimator, metaclass=ABCMeta):

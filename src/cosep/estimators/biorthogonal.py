@@ -4,10 +4,10 @@ import numpy as np
 from sklearn.base import BiclusterMixin
 
 from cosep.estimators.base import Model, biclusters
-from cosep.factorization import Callback
 from cosep.matrix.checks import check_pair
 from cosep.matrix.local import LocalMatrix
 from cosep.nmf.biorthogonal import biorthogonal
+from cosep.utils.types import Callback
 
 
 class BiorthogonalNMF(BiclusterMixin, Model):

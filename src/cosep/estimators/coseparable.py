@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from cosep.clusters import co_cluster
 from cosep.estimators.base import (
     Factorizer,
     by_position,
@@ -20,10 +19,10 @@ from cosep.estimators.base import (
     is_blockwise,
     product,
 )
-from cosep.factorization import Callback, Factorization, Selection, SelectionWarning
-from cosep.large.choice import POWERS, Plan
-from cosep.large.fit import along_rows, fit_blocks, on_sample
-from cosep.large.passes import Passes
+from cosep.fit.blocks import along_rows, fit_blocks, on_sample
+from cosep.fit.choice import POWERS, Plan
+from cosep.fit.clusters import co_cluster
+from cosep.fit.passes import Passes
 from cosep.matrix.checks import (
     check_callback,
     check_choice,
@@ -34,14 +33,18 @@ from cosep.matrix.checks import (
     check_seed,
 )
 from cosep.matrix.cutting import row_blocks
-from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.messages import shown
-from cosep.mixing import Budget, mix
-from cosep.scaling import SCALINGS, scale
+from cosep.matrix.local import LocalMatrix
+from cosep.matrix.scaling import SCALINGS, scale
+from cosep.records.factorization import Factorization
+from cosep.records.selection import Selection, SelectionWarning
 from cosep.select import BOTH_SELECTORS
 from cosep.select.method import Method, method_named, options_for, refuse_no_selection
 from cosep.select.pool import Pool
 from cosep.select.preselected import preselected
+from cosep.solve.alternation import Budget
+from cosep.solve.mix import mix
+from cosep.utils.messages import shown
+from cosep.utils.types import Array, Callback, Indices
 
 # A core that explains less than this share of what the refitted factors explain is worth a warning.
 UNFAITHFUL = 0.8

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.estimators.base import Factorizer, frobenius_error, in_units
-from cosep.linking import LINKS, link_selected
 from cosep.matrix.checks import check_choice, check_count, check_random
 from cosep.matrix.local import LocalMatrix
 from cosep.select.cur import METHODS, cur
 from cosep.select.method import Method, method_named, options_for, refuse_no_selection
+from cosep.solve.cur_link import LINKS, link_selected
 
 
 class CUR(Factorizer):

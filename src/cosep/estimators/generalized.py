@@ -6,16 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.estimators.base import Factorizer, check_preselect_pair, frobenius_error, in_units
-from cosep.factorization import Callback, Selection
-from cosep.generalized import mix_generalized, row_weights
 from cosep.matrix.checks import check_callback, check_number, check_positive, check_random
 from cosep.matrix.local import LocalMatrix
-from cosep.messages import shown
-from cosep.mixing import narrow
+from cosep.records.selection import Selection
 from cosep.select import EITHER_SELECTORS
 from cosep.select.gspa import check_split
 from cosep.select.method import Method, method_named, options_for
 from cosep.select.preselected import preselected
+from cosep.solve.mix_generalized import mix_generalized, row_weights
+from cosep.utils.messages import shown
+from cosep.utils.precision import narrow
+from cosep.utils.types import Callback
 
 
 class GeneralizedSeparableNMF(Factorizer):

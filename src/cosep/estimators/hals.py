@@ -1,10 +1,10 @@
 """HALSNMF: a matrix explained by a few nonnegative components of no fixed origin."""
 
 from cosep.estimators.base import Factorizer
-from cosep.factorization import Callback
 from cosep.matrix.checks import check_count
 from cosep.matrix.local import LocalMatrix
 from cosep.nmf.ahals import LARGER_SIDE, ahals
+from cosep.utils.types import Callback
 
 
 class HALSNMF(Factorizer):

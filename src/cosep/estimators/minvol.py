@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.estimators.base import Factorizer
-from cosep.factorization import Callback
 from cosep.matrix.checks import check_count
 from cosep.matrix.local import LocalMatrix
 from cosep.nmf.minvol import minvol, simplex_coefficients
+from cosep.utils.types import Callback
 
 
 class MinVolNMF(Factorizer):

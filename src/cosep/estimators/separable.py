@@ -7,15 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.estimators.base import Factorizer, by_position, check_preselect, frobenius_error
-from cosep.factorization import SelectionWarning
 from cosep.matrix.checks import check_choice, check_count, check_random
 from cosep.matrix.local import LocalMatrix
-from cosep.mixing import mix
+from cosep.records.selection import SelectionWarning
 from cosep.select import COLUMN_SELECTORS
 from cosep.select.method import Method, method_named, options_for, refuse_no_selection
 from cosep.select.pool import Pool
 from cosep.select.preselected import preselected
 from cosep.select.spa import warn_if_fewer
+from cosep.solve.mix import mix
 
 
 class SeparableNMF(Factorizer):

@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.estimators.base import Factorizer, by_position, frobenius_error
-from cosep.factorization import Callback, Factorization, Selection, SelectionWarning
 from cosep.matrix.checks import check_count
 from cosep.matrix.local import LocalMatrix
-from cosep.mixing import factor_labels
 from cosep.nmf.trisymmetric import ANCHORS, trisymmetric
+from cosep.records.factorization import Factorization
+from cosep.records.selection import Selection, SelectionWarning
 from cosep.select.pool import Pool
 from cosep.select.spa import warn_if_fewer
+from cosep.solve.labels import factor_labels
+from cosep.utils.types import Callback
 
 
 class TriSymmetricNMF(Factorizer):

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cosep.archive import ArrayHeader, array_headers, read_arrays
 from cosep.io.record import NamedMatrix, build
 from cosep.io.source import Source
-from cosep.messages import shown
+from cosep.records.archive import ArrayHeader, array_headers, read_arrays
+from cosep.utils.messages import shown
 
 NPZ = "a matrix saved by scipy.sparse.save_npz or numpy.savez"
 # Memory for an entry of a sparse matrix, with its index, and for the name and pointer of a row or column.

@@ -6,9 +6,9 @@ from typing import Any
 import scipy.sparse
 
 from cosep.io.child import ChildReader
-from cosep.io.extras import check_installed
 from cosep.io.record import NamedMatrix, as_names, build
 from cosep.io.source import InputError, Source
+from cosep.utils.extras import check_installed
 
 SCRIPT = Path(__file__).with_name("hdf5.py")
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.io.source import Source
-from cosep.limits import machine_memory, most_bytes
+from cosep.utils.memory import machine_memory, most_bytes
 
 # What the child may compute: some seconds, and one more for every such number of bytes. It may wait ten times as long.
 SECONDS, BYTES_A_SECOND, PATIENCE = 5, 1 << 20, 10

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from cosep.messages import one_line, shown
+from cosep.utils.messages import one_line, shown
 
 STOP_WORDS = ("english",)
 # A word, as CountVectorizer finds it.

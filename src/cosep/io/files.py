@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.archive import ArrayHeader
 from cosep.io.arrays import npy_header, npz_header
-from cosep.io.extras import optional
 from cosep.io.layout import find_layout
 from cosep.io.parquet import PARQUET_SUFFIXES, ParquetTable
 from cosep.io.reading import read
 from cosep.io.source import Source, check_inside, fingerprint, opened
-from cosep.messages import shown
+from cosep.records.archive import ArrayHeader
+from cosep.utils.extras import optional
+from cosep.utils.messages import shown
 
 ARRAYS: dict[str, Callable[[Source], ArrayHeader]] = {".npy": npy_header, ".npz": npz_header}
 SUFFIXES = (*ARRAYS, *PARQUET_SUFFIXES)

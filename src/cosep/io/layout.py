@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from cosep.io.source import Source
-from cosep.messages import shown
+from cosep.utils.messages import shown
 
 # Rows that are looked at to tell names from numbers.
 SAMPLE = 100

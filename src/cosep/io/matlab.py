@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from cosep.io.arrays import choose
 from cosep.io.record import NamedMatrix, Names, as_names, build
 from cosep.io.source import Source
-from cosep.messages import shown
+from cosep.utils.messages import shown
 
 HEADER = 128
 HDF5_MAGIC = b"\x89HDF"

@@ -3,12 +3,12 @@
 import os
 from typing import Any
 
-from cosep.columns import flat
-from cosep.io.comma import SEPARATORS
+from cosep.io.csv_table import SEPARATORS
 from cosep.io.record import Names, as_names
 from cosep.io.records import records
 from cosep.io.source import Source, opened
-from cosep.messages import shown
+from cosep.utils.columns import flat
+from cosep.utils.messages import shown
 
 # Memory that a line takes, besides its characters.
 BYTES_AN_ENTRY = 256

@@ -4,10 +4,10 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from cosep.io.extras import optional
 from cosep.io.layout import SAMPLE
 from cosep.io.source import Source
-from cosep.messages import shown
+from cosep.utils.extras import optional
+from cosep.utils.messages import shown
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
 # Entries that are read at a time: 16 MB of numbers.

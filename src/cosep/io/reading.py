@@ -6,17 +6,17 @@ from typing import Any, NamedTuple
 
 from cosep.io.arrays import read_npy, read_npz
 from cosep.io.cells import read_cells
-from cosep.io.comma import SEPARATORS
 from cosep.io.counts import TextOptions
+from cosep.io.csv_table import SEPARATORS
 from cosep.io.layout import LAYOUTS
-from cosep.io.market import read_market
 from cosep.io.matlab import read_matlab
+from cosep.io.matrix_market import read_market
 from cosep.io.parquet import PARQUET_SUFFIXES
 from cosep.io.record import NamedMatrix
 from cosep.io.source import Source, opened
 from cosep.io.tables import read_table, read_text_column
 from cosep.io.text import count_texts, read_folder, read_json_lines, read_lines
-from cosep.messages import shown
+from cosep.utils.messages import shown
 
 
 def read(

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from cosep.columns import flat
 from cosep.io.source import Source
-from cosep.messages import shown
+from cosep.utils.columns import flat
+from cosep.utils.messages import shown
 
 Names = NDArray[np.str_]
 

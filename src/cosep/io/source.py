@@ -1,6 +1,7 @@
 """A path enters; streams of its bytes or its text leave, or one sentence that says what is wrong with it.
 
-A compressed file is unpacked while it is read. It is refused once it has grown beyond the limits of `cosep.limits`.
+A compressed file is unpacked while it is read. It is refused once it has grown beyond the limits of
+`cosep.utils.memory`.
 """
 
 import bz2
@@ -20,10 +21,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO, TypeVar
 
-from cosep.io.extras import optional
-from cosep.limits import growth_problem, memory_problem, most_bytes
-from cosep.messages import one_line
-from cosep.paths import check_path
+from cosep.utils.extras import optional
+from cosep.utils.memory import growth_problem, memory_problem, most_bytes
+from cosep.utils.messages import one_line
+from cosep.utils.paths import check_path
 
 STANDARD_INPUT = "-"
 LONGEST_MESSAGE = 2000

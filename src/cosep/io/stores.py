@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cosep.io.files import block_files, file_blocks
 from cosep.io.source import opened
 from cosep.io.zarr import is_zarr, zarr_blocks
-from cosep.messages import shown
+from cosep.utils.messages import shown
 
 if TYPE_CHECKING:
     from cosep.matrix.blocks import RowBlocks

@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.io.blocks import Blocks
-from cosep.io.comma import CommaTable
 from cosep.io.counts import TextOptions
+from cosep.io.csv_table import CommaTable
 from cosep.io.layout import Layout, find_column, find_layout
 from cosep.io.parquet import PARQUET_SUFFIXES, ParquetTable
 from cosep.io.record import NamedMatrix, as_names, build, numbered
 from cosep.io.source import Source
 from cosep.io.text import BYTES_A_CHARACTER, Texts
 from cosep.io.triplets import Triplets
-from cosep.messages import shown
+from cosep.utils.messages import shown
 
 Table = CommaTable | ParquetTable
 # Memory that a name takes, besides its characters.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 from cosep.io.counts import TextOptions, count_words
 from cosep.io.record import NamedMatrix, as_names, build, check_unicode
 from cosep.io.source import BYTES_A_LINE, InputError, Source, check_inside
-from cosep.messages import shown
+from cosep.utils.messages import shown
 
 SUFFIX = ".txt"
 # Memory that a text takes, besides its characters, and that a character takes while it is read.

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
-from cosep.atomic import KEPT_LETTERS
-from cosep.io.extras import optional
-from cosep.messages import shown
-from cosep.paths import check_path
+from cosep.utils.atomic import KEPT_LETTERS
+from cosep.utils.extras import optional
+from cosep.utils.messages import shown
+from cosep.utils.paths import check_path
 
 if TYPE_CHECKING:
     from cosep.matrix.blocks import RowBlocks

@@ -14,12 +14,12 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from cosep.archive import is_unicode
 from cosep.io.codecs import codec_problem
-from cosep.io.extras import optional
 from cosep.io.record import as_names
 from cosep.io.source import InputError, Source, check_within, fingerprint
-from cosep.messages import shown
+from cosep.records.archive import is_unicode
+from cosep.utils.extras import optional
+from cosep.utils.messages import shown
 
 # What a folder has that is part of a store, of either format: 3, and 2 for arrays and groups.
 MARKS = ("zarr.json", ".zarray", ".zgroup")

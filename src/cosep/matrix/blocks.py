@@ -16,8 +16,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from cosep.matrix.checks import as_matrix
-from cosep.matrix.local import Indices, LocalMatrix
-from cosep.messages import one_line
+from cosep.matrix.local import LocalMatrix
+from cosep.utils.messages import one_line
+from cosep.utils.types import Indices
 
 # So many answers are merged at once; and so many there are at the most, those of more blocks being added up in turn.
 FAN, MOST_PARTS = 8, 512

@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import check_array, check_random_state
 
-from cosep.matrix.local import Indices, LocalMatrix
-from cosep.messages import one_line, shown
+from cosep.matrix.local import LocalMatrix
+from cosep.utils.messages import one_line, shown
+from cosep.utils.types import Indices
 
 # Squares and fourth powers of entries within 2**+-200 stay within float64.
 SAFE_EXPONENT = 200

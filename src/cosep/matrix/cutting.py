@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from cosep.matrix.blocks import MOST_ENTRIES, MOST_ROWS, RowBlocks, RowNames, Slot, facts, layout
 from cosep.matrix.checks import as_matrix, has, is_from_dask
-from cosep.matrix.local import Indices
-from cosep.messages import shown
+from cosep.utils.messages import shown
+from cosep.utils.types import Indices
 
 
 def row_blocks(X: Any, *, layer: str | None = None) -> RowBlocks:

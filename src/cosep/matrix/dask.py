@@ -44,7 +44,7 @@ from cosep.matrix.blocks import (
     unreadable,
 )
 from cosep.matrix.local import LocalMatrix
-from cosep.messages import one_line, shown
+from cosep.utils.messages import one_line, shown
 
 # The name of the tasks that answer for one block; its number stands last.
 LEAF = "cosep-block"

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
+from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
+from cosep.utils.types import Array, Indices
 
 # Entries of X beyond 2**+-this are scaled: as far as the squares of their squares stay within float64, and theirs too.
 SAFE_EXPONENT = 100

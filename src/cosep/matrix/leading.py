@@ -12,7 +12,8 @@ Q : orthonormal basis of a Krylov space of A'A; H = Q'A'AQ
 import numpy as np
 import scipy.linalg
 
-from cosep.matrix.local import Array, LocalMatrix
+from cosep.matrix.local import LocalMatrix
+from cosep.utils.types import Array
 
 # Up to this many columns the Gram matrix is cheaper than a Krylov space; so it is where the space would be all of it.
 FEW = 150

@@ -12,8 +12,7 @@ import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from cosep.utils.types import Array, Indices
 
 # Entries of a dense block of rows: 8 MB in float64.
 BLOCK_ENTRIES = 1 << 20

@@ -11,14 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from cosep.factorization import Callback, Factorization
-from cosep.filled import filled
 from cosep.kernels.quadratic import orthant_descent
 from cosep.matrix.checks import as_matrix, check_callback, check_count, check_nonzero, check_number, check_positive
-from cosep.matrix.local import Array, LocalMatrix
-from cosep.mixing import coefficients, half_squared_error
+from cosep.matrix.filled import filled
+from cosep.matrix.local import LocalMatrix
 from cosep.nmf.record import two_factors
-from cosep.nmf.start import svd_start
+from cosep.records.factorization import Factorization
+from cosep.records.restore import restore_factors
+from cosep.solve.alternation import half_squared_error
+from cosep.solve.nonnegative import coefficients
+from cosep.solve.svd_start import svd_start
+from cosep.utils.types import Array, Callback
 
 # Further sweeps may cost this share of the products and the first sweep, and must move this share of what it moved.
 ALPHA, EPSILON = 0.5, 0.1
@@ -53,7 +56,7 @@ def ahals(X: Any, r: int, *, max_iter: int = 500, tol: float = 1e-6, callback: C
 
     Notes
     -----
-    Deterministic: the start is that of `cosep.nmf.start.svd_start`, scaled by ``<XH', W> / <HH', W'W>``, and the cost
+    Deterministic: the start is that of `svd_start`, scaled by ``<XH', W> / <HH', W'W>``, and the cost
     of sweeps is counted in operations. A component that dies is started anew from a constant with nothing as its
     partner, so that the error does not rise.
 
@@ -92,7 +95,7 @@ def ahals(X: Any, r: int, *, max_iter: int = 500, tol: float = 1e-6, callback: C
         converged = objective[-2] - objective[-1] <= 0.5 * tol
     W = coefficients(M, V.T)
     objective[-1] = half_squared_error(total, V, M.dot(V), W)
-    return part.factors(two_factors(M, W, V.T, {"objective": objective, "converged": converged}))
+    return restore_factors(part, two_factors(M, W, V.T, {"objective": objective, "converged": converged}))
 
 
 def _scaled_start(M: LocalMatrix, r: int) -> tuple[Array, Array]:

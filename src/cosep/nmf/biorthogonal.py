@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from cosep.factorization import Callback, Factorization
-from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_callback, check_nonzero, check_number, check_pair, check_positive
-from cosep.matrix.local import Array
-from cosep.mixing import factor_labels, half_squared_error, narrow
+from cosep.matrix.filled import filled
 from cosep.nmf.record import absorb
-from cosep.nmf.start import svd_start
+from cosep.records.factorization import Factorization
+from cosep.records.restore import restore_factors
+from cosep.solve.alternation import half_squared_error
+from cosep.solve.labels import factor_labels
+from cosep.solve.svd_start import svd_start
+from cosep.utils.precision import narrow
+from cosep.utils.types import Array, Callback
 
 # The objective may rise for a while: what counts is how it stands against this many iterations ago.
 WINDOW = 10
@@ -60,7 +63,7 @@ def biorthogonal(
     -----
     Only the update of S is sure to lower the error; the three together may raise it, and they approach the
     orthogonality without enforcing it: read ``meta["orthogonality"]`` before calling the clusters hard.
-    Deterministic: the start is that of `cosep.nmf.start.svd_start` raised by a fifth of its mean, since what is
+    Deterministic: the start is that of `cosep.solve.svd_start.svd_start` raised by a fifth of its mean, since what is
     zero stays zero.
 
     Examples
@@ -103,7 +106,7 @@ def biorthogonal(
         col_labels=factor_labels(G, np.linalg.norm(F @ S, axis=0)),
         meta={"objective": objective, "converged": converged, "orthogonality": max(map(_orthogonality, (F, G)))},
     )
-    return part.factors(found)
+    return restore_factors(part, found)
 
 
 def update_factor(F: Array, B: Array) -> Array:

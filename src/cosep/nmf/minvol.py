@@ -12,14 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from cosep.factorization import Callback, Factorization, SelectionWarning
-from cosep.filled import filled
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent, simplex_descent
 from cosep.matrix.checks import as_matrix, check_callback, check_count, check_nonzero, check_number, check_positive
-from cosep.matrix.local import Array, LocalMatrix
-from cosep.mixing import factor_labels, half_squared_error, narrow, stored
+from cosep.matrix.filled import filled
+from cosep.matrix.local import LocalMatrix
 from cosep.nmf.record import absorb
+from cosep.records.factorization import Factorization
+from cosep.records.restore import restore_factors
+from cosep.records.selection import SelectionWarning
 from cosep.select.snpa import snpa
+from cosep.solve.alternation import half_squared_error
+from cosep.solve.labels import factor_labels
+from cosep.utils.precision import narrow, stored
+from cosep.utils.types import Array, Callback
 
 # Inside an alternation: a KKT residual below the first, or this many sweeps over W or steps for a row of V. The steps
 # choose among equals, so that only a tight tolerance gives the same V for the same matrix stored otherwise.
@@ -133,7 +138,7 @@ def minvol(
         col_labels=factor_labels(V, np.linalg.norm(W, axis=0)),
         meta={"objective": objective, "converged": converged, "volume": volume},
     )
-    return part.factors(found)
+    return restore_factors(part, found)
 
 
 def simplex_coefficients(M: LocalMatrix, H: Array, exponent: int = 0) -> Array:

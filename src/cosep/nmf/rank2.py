@@ -12,14 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from cosep.factorization import Callback, Factorization
-from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_callback, check_nonzero, check_number, check_positive
-from cosep.matrix.local import Array, LocalMatrix
-from cosep.mixing import half_squared_error
+from cosep.matrix.filled import filled
+from cosep.matrix.local import LocalMatrix
 from cosep.nmf.record import two_factors
-from cosep.nmf.start import svd_start
+from cosep.records.factorization import Factorization
+from cosep.records.restore import restore_factors
 from cosep.select.spa import pursue, spa_weights
+from cosep.solve.alternation import half_squared_error
+from cosep.solve.svd_start import svd_start
+from cosep.utils.types import Array, Callback
 
 
 def rank2(X: Any, *, max_iter: int = 500, tol: float = 1e-6, callback: Callback | None = None) -> Factorization:
@@ -76,7 +78,7 @@ def rank2(X: Any, *, max_iter: int = 500, tol: float = 1e-6, callback: Callback 
         if callback is not None:
             callback("rank2", len(objective) - 1, max_iter, float(np.sqrt(max(2.0 * objective[-1], 0.0))))
         converged = objective[-2] - objective[-1] <= 0.5 * tol
-    return part.factors(two_factors(M, W, V.T, {"objective": objective, "converged": converged}))
+    return restore_factors(part, two_factors(M, W, V.T, {"objective": objective, "converged": converged}))
 
 
 def _starts(M: LocalMatrix) -> Iterator[Array]:

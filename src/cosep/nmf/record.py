@@ -5,10 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from cosep.factorization import Factorization
-from cosep.matrix.local import Array, LocalMatrix
-from cosep.mixing import coefficients, factor_labels, narrow, stored
-from cosep.ties import descending
+from cosep.matrix.local import LocalMatrix
+from cosep.records.factorization import Factorization
+from cosep.solve.labels import factor_labels
+from cosep.solve.nonnegative import coefficients
+from cosep.utils.precision import narrow, stored
+from cosep.utils.ties import descending
+from cosep.utils.types import Array
 
 # Numbers of float64 in full precision lie between these powers of two.
 SMALLEST_EXPONENT, LARGEST_EXPONENT = -1021, 1024

@@ -11,17 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from cosep.factorization import Callback, Factorization, Selection
-from cosep.filled import filled
 from cosep.kernels.projections import project_orthant
 from cosep.kernels.quadratic import fast_gradient
 from cosep.matrix.checks import as_matrix, check_callback, check_count, check_nonzero, check_number, check_positive
+from cosep.matrix.filled import filled
 from cosep.matrix.gram import GramMatrix
-from cosep.matrix.local import Array
-from cosep.mixing import column_weights, factor_labels, half_squared_error, narrow
 from cosep.nmf.record import absorb
+from cosep.records.factorization import Factorization
+from cosep.records.restore import restore_factors, restore_selection
+from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
 from cosep.select.spa import pursue, spa_weights, warn_if_fewer
+from cosep.solve.alternation import half_squared_error
+from cosep.solve.labels import factor_labels
+from cosep.solve.nonnegative import column_weights
+from cosep.utils.precision import narrow
+from cosep.utils.types import Array, Callback
 
 STAGES = 3
 ANCHORS = "anchor columns"
@@ -127,7 +132,7 @@ def trisymmetric(
         col_labels=labels,
         meta={"objective": objective, "converged": bool(best.residual <= tol)},
     )
-    return whole.factors(found, whole.selection(Selection(anchors, anchors, n_iter=best.n_iter)))
+    return restore_factors(whole, found, restore_selection(whole, Selection(anchors, anchors, n_iter=best.n_iter)))
 
 
 def _error(A: GramMatrix, W: Array, S: Array, total: float) -> float:

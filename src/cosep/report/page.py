@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from cosep import plots
-from cosep.atomic import replacing
-from cosep.drawing import Figure, template
-from cosep.factorization import Factorization
-from cosep.messages import shown
-from cosep.paths import check_path
-from cosep.report.cards import Record
-from cosep.report.findings import gather
-from cosep.wording import brief, count, percent, readable, squeezed
+from cosep.findings.cards import Record
+from cosep.findings.gathering import gather
+from cosep.findings.wording import brief, count, percent, readable, squeezed
+from cosep.plots.drawing import Figure, template
+from cosep.records.factorization import Factorization
+from cosep.utils.atomic import replacing
+from cosep.utils.messages import shown
+from cosep.utils.paths import check_path
 
 SCHEMES = ("light", "dark")
 # What the page may hold besides plotly.js.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from cosep.factorization import Selection
+from cosep.records.selection import Selection
 from cosep.select.both_sides import both_sides
 from cosep.select.cosfgm import cosfgm
 from cosep.select.cur import cur

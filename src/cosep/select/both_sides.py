@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from cosep.factorization import Callback, Selection, SelectionWarning
 from cosep.matrix.checks import as_matrix, check_callback, check_count, check_indices, takes
-from cosep.matrix.local import Indices, LocalMatrix
-from cosep.messages import shown
+from cosep.matrix.local import LocalMatrix
+from cosep.records.selection import Selection, SelectionWarning
 from cosep.select.pool import Pool, check_pool
 from cosep.select.spa import warn_if_fewer
+from cosep.utils.messages import shown
+from cosep.utils.types import Callback, Indices
 
 
 def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:

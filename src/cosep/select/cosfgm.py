@@ -10,16 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosep.factorization import Callback, Selection
-from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_positive
-from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.mixing import mix
+from cosep.matrix.filled import filled
+from cosep.matrix.local import LocalMatrix
+from cosep.records.restore import restore_selection
+from cosep.records.selection import Selection
 from cosep.select.both_sides import check_sizes, warn_if_degenerate
 from cosep.select.fgm import POSTPROCESSES, SOLVERS, choose, reporter, warn_if_unproven
 from cosep.select.pool import Pool, Positions, check_pool
 from cosep.select.spa import pursue, spa_weights, warn_if_fewer
-from cosep.ties import first_largest
+from cosep.solve.mix import mix
+from cosep.utils.ties import first_largest
+from cosep.utils.types import Array, Callback, Indices
 
 Atoms = tuple[Indices, Array] | None
 # A relative duality gap, and how the solver ended on it.
@@ -154,7 +156,7 @@ def cosfgm(
     if best.gap is not None:
         warn_if_unproven(best.gap, best.ended, "Select by another solver or on scaled data")
     warn_if_degenerate(M, best.rows, best.cols)
-    return part.selection(Selection(best.rows, best.cols, best.gap, n_iter, tuple(history)))
+    return restore_selection(part, Selection(best.rows, best.cols, best.gap, n_iter, tuple(history)))
 
 
 def _first_best(iterates: Sequence[tuple[Any, ...]]) -> int:

@@ -12,16 +12,18 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from cosep.factorization import Selection
-from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_choice
+from cosep.matrix.filled import filled
 from cosep.matrix.leading import leading_triplets
-from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.matrix.local import LocalMatrix
+from cosep.records.restore import restore_selection
+from cosep.records.selection import Selection
 from cosep.select.both_sides import check_sizes
 from cosep.select.pool import all_positions
+from cosep.select.pursuit import largest, one_by_one, refuse_nothing
 from cosep.select.spa import orthogonal, pursue, warn_if_fewer
-from cosep.select.turns import largest, one_by_one, refuse_nothing
-from cosep.ties import first_largest
+from cosep.utils.ties import first_largest
+from cosep.utils.types import Array, Indices
 
 # Up to this length of the shorter side all singular vectors are found at once.
 SHORT_SIDE = 1000
@@ -79,7 +81,7 @@ def cur(X: Any, n_rows: int, n_cols: int, *, method: str = "leverage") -> Select
     rows, cols, history = select(part.M, n_rows, n_cols)
     warn_if_fewer(rows, n_rows, "rows")
     warn_if_fewer(cols, n_cols, "columns")
-    return part.selection(Selection(rows, cols, history=history))
+    return restore_selection(part, Selection(rows, cols, history=history))
 
 
 Choice = tuple[Indices, Indices, tuple[Any, ...]]

@@ -12,18 +12,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosep.factorization import Callback, Selection
-from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_callback, check_nonzero, check_positive
-from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
-from cosep.mixing import Budget, half_squared_error, nonnegative
-from cosep.nmf.extrapolated import extrapolated
+from cosep.matrix.filled import filled
+from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
+from cosep.records.restore import restore_selection
+from cosep.records.selection import Selection
 from cosep.select.both_sides import check_sizes, warn_if_degenerate
 from cosep.select.pool import Pool, Positions, check_pool
+from cosep.select.pursuit import TIE, largest, several_largest
 from cosep.select.rays import distinct
 from cosep.select.spa import pursue, spa_weights, warn_if_fewer
-from cosep.select.turns import TIE, largest, several_largest
-from cosep.ties import SAME, descending, first_largest
+from cosep.solve.alternation import Budget, half_squared_error
+from cosep.solve.nonnegative import nonnegative
+from cosep.solve.plain_nmf import extrapolated
+from cosep.utils.ties import SAME, descending, first_largest
+from cosep.utils.types import Array, Callback, Indices
 
 # Accuracy of the factorization whose components the first choice stands for.
 TOPICS_TOL, TOPICS_ITER = 3e-4, 100
@@ -129,7 +132,7 @@ def faithful(
     warn_if_fewer(chosen[0], n_rows, "rows")
     warn_if_fewer(chosen[1], n_cols, "columns")
     warn_if_degenerate(M, *chosen)
-    return part.selection(Selection(*chosen, n_iter=len(history) - 1, history=tuple(history)))
+    return restore_selection(part, Selection(*chosen, n_iter=len(history) - 1, history=tuple(history)))
 
 
 def exchange(M: LocalMatrix, positions: Positions, cols: Side, rows: Side) -> Side:

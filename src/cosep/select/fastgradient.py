@@ -6,11 +6,12 @@ Notation as in `selfdict`; Z, BZ is the momentum point.
 import numpy as np
 
 from cosep.kernels.projections import project_dictionary
-from cosep.matrix.local import Array, LocalMatrix
-from cosep.mixing import column_weights
+from cosep.matrix.local import LocalMatrix
 from cosep.select.pool import Positions
 from cosep.select.selfdict import Report, SelfDictionary, duality_gap, how_it_ended, largest_penalty, product
 from cosep.select.spa import pursue
+from cosep.solve.nonnegative import column_weights
+from cosep.utils.types import Array
 
 ALPHA = 0.05
 # The fast gradient keeps half a dozen n x n arrays; this many columns make them 10 GB.

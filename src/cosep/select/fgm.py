@@ -15,18 +15,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from cosep.factorization import Callback, Selection
-from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_count, check_number, check_positive
-from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.messages import shown
+from cosep.matrix.filled import filled
+from cosep.matrix.local import LocalMatrix
+from cosep.records.selection import Selection
 from cosep.select.fastgradient import solve_fast_gradient
 from cosep.select.newton import solve_newton
 from cosep.select.pool import Pool, Positions, all_positions, check_pool
 from cosep.select.rays import Rays, distinct_rays
 from cosep.select.selfdict import Report, SelfDictionary
 from cosep.select.spa import pursue, warn_if_fewer
-from cosep.ties import descending
+from cosep.utils.messages import shown
+from cosep.utils.ties import descending
+from cosep.utils.types import Array, Callback, Indices
 
 SOLVERS: dict[str, Callable[..., SelfDictionary]] = {"newton": solve_newton, "fast-gradient": solve_fast_gradient}
 

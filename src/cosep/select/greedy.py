@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from cosep.factorization import Selection
-from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_count, check_number
+from cosep.matrix.filled import filled
 from cosep.matrix.gram import GramMatrix
-from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
+from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
+from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
+from cosep.select.pursuit import TIE, one_by_one
 from cosep.select.spa import orthogonal, warn_if_fewer
-from cosep.select.turns import TIE, one_by_one
+from cosep.utils.types import Array, Indices
 
 # Rounding of the recursions for f, as a share of what f was at their start.
 ROUNDING = 1e-13

@@ -11,18 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosep.factorization import Callback, Selection
-from cosep.filled import filled
-from cosep.generalized import mix_generalized
 from cosep.kernels.projections import project_dictionary
 from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_number, check_positive, check_switch
-from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.matrix.filled import filled
+from cosep.matrix.local import LocalMatrix
+from cosep.records.selection import Selection
 from cosep.select.fastgradient import ALPHA
 from cosep.select.gspa import Split, check_split, either, pursue_either
 from cosep.select.rays import distinct_rays
 from cosep.select.selfdict import product
 from cosep.select.spa import warn_if_fewer
-from cosep.ties import descending
+from cosep.solve.mix_generalized import mix_generalized
+from cosep.utils.ties import descending
+from cosep.utils.types import Array, Callback, Indices
 
 # The fast gradient keeps half a dozen arrays of m x m and of n x n; sides this long make them 10 GB.
 LONGEST_SIDE = 10_000

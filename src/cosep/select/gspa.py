@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosep.factorization import Selection
-from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_count, check_number, check_switch
-from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.messages import shown
+from cosep.matrix.filled import filled
+from cosep.matrix.local import LocalMatrix
+from cosep.records.selection import Selection
 from cosep.select.pool import Positions
+from cosep.select.pursuit import one_by_one
 from cosep.select.spa import orthogonal, spa_weights, warn_if_fewer
-from cosep.select.turns import one_by_one
+from cosep.utils.messages import shown
+from cosep.utils.types import Array, Indices
 
 
 def gspa(

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
-from cosep.factorization import Selection
 from cosep.matrix.checks import check_choice
-from cosep.messages import one_line, shown
+from cosep.records.selection import Selection
+from cosep.utils.messages import one_line, shown
 
 Method = str | Callable[..., Selection]
 

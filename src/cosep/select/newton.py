@@ -29,11 +29,12 @@ from numpy.typing import NDArray
 
 from cosep.kernels.bounded import bounded_columns
 from cosep.kernels.box import minimise_in_box
-from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.matrix.local import LocalMatrix
 from cosep.select.pool import Positions
 from cosep.select.scores import Scores
 from cosep.select.selfdict import Report, SelfDictionary, how_it_ended
 from cosep.select.spa import pursue
+from cosep.utils.types import Array, Indices
 
 # Columns of a block, and entries of the dense arrays that it needs.
 BLOCK, ENTRIES = 4096, 1 << 22

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.columns import flat
 from cosep.matrix.checks import check_indices
-from cosep.matrix.local import Array, Indices
-from cosep.messages import shown
+from cosep.utils.columns import flat
+from cosep.utils.messages import shown
+from cosep.utils.types import Array, Indices
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosep.factorization import Callback, Selection
 from cosep.matrix.checks import as_matrix, check_callback, check_count, check_indices, check_positive, takes
-from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.messages import shown
-from cosep.preselection import preselect
+from cosep.matrix.local import LocalMatrix
+from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
+from cosep.select.preselection import preselect
+from cosep.select.pursuit import refuse_nothing
 from cosep.select.spa import warn_if_fewer
-from cosep.select.turns import refuse_nothing
+from cosep.utils.messages import shown
+from cosep.utils.types import Array, Callback, Indices
 
 # What a side, the number to select from it, and its pool are called.
 ROWS, COLUMNS = ("rows", "n_rows", "row_pool"), ("cols", "n_cols", "col_pool")

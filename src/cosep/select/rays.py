@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
+from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
 from cosep.select.pool import Positions
-from cosep.select.turns import refuse_nothing
-from cosep.ties import SAME
+from cosep.select.pursuit import refuse_nothing
+from cosep.utils.ties import SAME
+from cosep.utils.types import Array, Indices
 
 # Columns of a matrix whose n x n factor is small: 32 MB.
 FEW = 2000

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import DTypeLike
 
-from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.matrix.local import LocalMatrix
+from cosep.utils.types import Array, Indices
 
 # Atoms and columns of one tile: small enough for the processor's cache.
 TILE = (128, 512)

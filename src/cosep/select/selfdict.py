@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cosep.matrix.local import Array, Indices
+from cosep.utils.types import Array, Indices
 
 # Evaluations or iterations, and the relative gap they led to.
 Report = Callable[[int, float], None]

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from cosep.factorization import Selection
-from cosep.filled import filled
 from cosep.kernels.quadratic import simplex_descent
 from cosep.matrix.checks import as_matrix, check_count, check_number, check_switch
+from cosep.matrix.filled import filled
+from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
+from cosep.select.pursuit import one_by_one
 from cosep.select.spa import spa_weights, warn_if_fewer
-from cosep.select.turns import one_by_one
 
 # The nearest points are found to this KKT residual, or in this many exchanges for each chosen column.
 NEAREST_TOL, NEAREST_STEPS = 1e-10, 1000

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from cosep.factorization import Selection, SelectionWarning
-from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_count, check_number, check_switch
-from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.scaling import column_factors
+from cosep.matrix.filled import filled
+from cosep.matrix.local import LocalMatrix
+from cosep.matrix.scaling import column_factors
+from cosep.records.selection import Selection, SelectionWarning
 from cosep.select.pool import Pool, Positions, all_positions, check_pool
-from cosep.select.turns import one_by_one
+from cosep.select.pursuit import one_by_one
+from cosep.utils.types import Array, Indices
 
 
 def spa(X: Any, r: int, *, normalize: bool = True, tol: float = 1e-9, pool: Pool | None = None) -> Selection:

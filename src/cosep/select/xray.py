@@ -12,15 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosep.factorization import Selection
-from cosep.filled import filled
 from cosep.matrix.checks import as_matrix, check_choice, check_count, check_number, check_random
-from cosep.matrix.local import BLOCK_ENTRIES, Array, LocalMatrix
-from cosep.mixing import coefficients
+from cosep.matrix.filled import filled
+from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
+from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
+from cosep.select.pursuit import one_by_one
 from cosep.select.spa import warn_if_fewer
-from cosep.select.turns import one_by_one
-from cosep.ties import first_largest
+from cosep.solve.nonnegative import coefficients
+from cosep.utils.ties import first_largest
+from cosep.utils.types import Array
 
 
 class Fit(NamedTuple):

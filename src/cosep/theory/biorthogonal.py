@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from cosep.factorization import Factorization, Selection
 from cosep.matrix.checks import as_matrix, check_number
-from cosep.matrix.local import Array, Indices
+from cosep.records.factorization import Factorization
+from cosep.records.selection import Selection
+from cosep.utils.types import Array, Indices
 
 
 def from_biorthogonal(F: Any, S: Any, G: Any, *, tol: float = 1e-9) -> Factorization:

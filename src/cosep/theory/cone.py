@@ -14,9 +14,10 @@ import numpy as np
 import scipy.sparse
 
 from cosep.kernels.quadratic import orthant_active_set
-from cosep.matrix.local import BLOCK_ENTRIES, Array, Indices, LocalMatrix
-from cosep.mixing import narrow
+from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
 from cosep.theory.balancing import Exponents, balanced_rows
+from cosep.utils.precision import narrow
+from cosep.utils.types import Array, Indices
 
 # Columns looked at together.
 BATCH = 256

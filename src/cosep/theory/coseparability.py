@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cosep.factorization import Callback, Factorization, Selection
 from cosep.matrix.checks import as_matrix, check_count, check_indices
-from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.messages import shown
-from cosep.mixing import narrow
+from cosep.matrix.local import LocalMatrix
+from cosep.records.factorization import Factorization
+from cosep.records.selection import Selection
 from cosep.theory.balancing import balanced, rescaled
 from cosep.theory.rays import ExtremeRays, extreme_rays
 from cosep.theory.separability import FINEST, Separability, check_tol, is_separable
+from cosep.utils.messages import shown
+from cosep.utils.precision import narrow
+from cosep.utils.types import Array, Callback, Indices
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cosep.factorization import Factorization, Selection
 from cosep.matrix.checks import as_matrix
-from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.messages import shown
-from cosep.mixing import narrow
+from cosep.matrix.local import LocalMatrix
+from cosep.records.factorization import Factorization
+from cosep.records.selection import Selection
 from cosep.theory.balancing import balanced
 from cosep.theory.cone import on_simplex, relative_norms
 from cosep.theory.coseparability import CoSeparability, check_core
 from cosep.theory.separability import Separability, check_tol
+from cosep.utils.messages import shown
+from cosep.utils.precision import narrow
+from cosep.utils.types import Array, Indices
 
 
 def to_cur(X: Any, selection: Selection, *, tol: float = 1e-6) -> Factorization:

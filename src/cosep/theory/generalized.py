@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from cosep.factorization import Factorization, Selection
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent
 from cosep.matrix.checks import as_matrix, check_indices
-from cosep.matrix.local import Array, Indices, LocalMatrix
-from cosep.messages import shown
-from cosep.mixing import narrow
+from cosep.matrix.local import LocalMatrix
+from cosep.records.factorization import Factorization
+from cosep.records.selection import Selection
 from cosep.theory.balancing import balanced, rescaled
 from cosep.theory.coseparability import minimal_coseparable
 from cosep.theory.separability import check_tol, is_separable
+from cosep.utils.messages import shown
+from cosep.utils.precision import narrow
+from cosep.utils.types import Array, Indices
 
 # Beyond, the Gram matrix of all weights takes minutes.
 MOST_UNKNOWNS = 3000

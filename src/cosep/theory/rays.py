@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from cosep.factorization import Callback
 from cosep.matrix.checks import as_matrix, check_callback
-from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.matrix.local import LocalMatrix
 from cosep.theory.cone import Cone, batches, columns, cone_weights, on_simplex, relative_norms, unscaled
 from cosep.theory.separability import Separability, check_tol
+from cosep.utils.types import Array, Callback, Indices
 
 # Points this close in a direction are equally far.
 TIE = 1e-12

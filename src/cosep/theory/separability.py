@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cosep.matrix.checks import as_matrix, check_indices, check_number
-from cosep.matrix.local import Array, Indices
 from cosep.theory.cone import cone_weights, on_simplex, unscaled
+from cosep.utils.types import Array, Indices
 
 # Weights come from Gram matrices: a mix is told from what is none to the square root of the rounding, and no further.
 FINEST = 1e-7

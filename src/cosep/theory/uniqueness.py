@@ -14,10 +14,11 @@ import numpy as np
 
 from cosep.kernels.quadratic import orthant_active_set
 from cosep.matrix.checks import as_matrix
-from cosep.matrix.local import Array, Indices, LocalMatrix
+from cosep.matrix.local import LocalMatrix
 from cosep.theory.cone import columns, on_simplex
 from cosep.theory.coseparability import MinimalCore, minimal_coseparable
 from cosep.theory.rays import ExtremeRays, Points
+from cosep.utils.types import Array, Indices
 
 
 class Exchange(NamedTuple):

@@ -1,0 +1,1 @@
+"""How many rows and columns to select, why these, and how sure the selection is."""

@@ -1,1 +1,0 @@
-"""Matrices too large for memory: a few passes over blocks of rows, and a small weighted problem in between."""

@@ -1,0 +1,121 @@
+"""A matrix and the name of a rule enter; the scaled matrix and the way back leave.
+
+Co-separability survives positive diagonal scaling: rows and columns chosen on ``A = Dr X Dc`` are a choice for X.
+
+Notation
+--------
+Dr, Dc : positive diagonals of row and column factors; an all-zero row or column gets the factor 1
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from cosep.matrix.checks import as_matrix, check_choice
+from cosep.matrix.filled import filled
+from cosep.matrix.local import LocalMatrix
+from cosep.utils.messages import shown
+from cosep.utils.types import Array
+
+Factors = tuple[Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """``diag(rows) @ X @ diag(cols)``: two vectors of positive factors and the name of the rule that gave them."""
+
+    name: str
+    rows: Array
+    cols: Array
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            msg = f"name={shown(self.name)} must be the name of a scaling."
+            raise ValueError(msg)
+        for side in ("rows", "cols"):
+            try:
+                factors = np.asarray(getattr(self, side))
+            except Exception:  # noqa: BLE001 - what was passed may raise anything when it is looked at
+                factors = np.zeros((0, 0))
+            if factors.ndim != 1 or factors.dtype.kind != "f" or not (np.isfinite(factors) & (factors > 0)).all():
+                msg = (
+                    f"{side} of a scaling must be a list of positive, finite factors, got {shown(getattr(self, side))}."
+                )
+                raise ValueError(msg)
+            object.__setattr__(self, side, factors)
+
+
+def inverse(sums: Array) -> Array:
+    """``1 / sums`` where positive, else 1."""
+    return np.divide(1.0, sums, out=np.ones_like(sums), where=sums > 0)
+
+
+def row_factors(M: LocalMatrix) -> Factors:
+    """Rows that sum to one."""
+    return inverse(M.T.sums()), np.ones(M.shape[1])
+
+
+def column_factors(M: LocalMatrix) -> Factors:
+    """Columns that sum to one."""
+    return np.ones(M.shape[0]), inverse(M.sums())
+
+
+def degree_factors(M: LocalMatrix) -> Factors:
+    """``x_ij / sqrt(row sum i * column sum j)``, the normalised adjacency matrix of the bipartite graph of X."""
+    return np.sqrt(inverse(M.T.sums())), np.sqrt(inverse(M.sums()))
+
+
+def sinkhorn_factors(M: LocalMatrix, *, tol: float = 1e-4, max_rounds: int = 1000, patience: int = 50) -> Factors:
+    """Columns that sum to m and rows that sum to n, by turns, until the mean deviation is below ``tol``.
+
+    Of all-zero rows and columns nothing is asked, nor do m and n count them. Not every pattern of zeros admits such a
+    scaling: the rounds end when they stop helping, with a warning.
+    P. A. Knight, SIAM J. Matrix Anal. Appl. 30, 261-275, 2008.
+    """
+    row_known, col_known = M.T.sums() > 0, M.sums() > 0
+    m, n = int(row_known.sum()), int(col_known.sum())
+    u = np.ones(M.shape[0])
+    deviations: list[float] = []
+    for _ in range(max_rounds):
+        v = np.where(col_known, m * inverse(M.cross(u)), 1.0)
+        u = np.where(row_known, n * inverse(M.dot(v)), 1.0)
+        columns = (v * M.cross(u))[col_known]
+        deviations.append(float(np.abs(columns - m).mean() / m) if columns.size else 0.0)
+        if deviations[-1] <= tol:
+            return u, v
+        if len(deviations) > patience and deviations[-1] > 0.99 * deviations[-1 - patience]:
+            break
+    warnings.warn(
+        f"scaling='sinkhorn' did not balance X: after {len(deviations)} rounds the columns still miss their sum by "
+        f"{deviations[-1]:.1%} on average. Its pattern of zeros admits no such scaling; use scaling='degree'.",
+        ConvergenceWarning,
+        stacklevel=2,
+    )
+    return u, v
+
+
+SCALINGS: dict[str, Callable[[LocalMatrix], Factors]] = {
+    "rows": row_factors,
+    "columns": column_factors,
+    "degree": degree_factors,
+    "sinkhorn": sinkhorn_factors,
+}
+
+
+def scale(X: Any, name: str) -> tuple[LocalMatrix, Scaling]:
+    """Return ``diag(rows) @ X @ diag(cols)`` and the `Scaling` that holds both diagonals.
+
+    The result of every rule is the same for X and for a multiple of X.
+    """
+    M = as_matrix(X)
+    part = filled(M)
+    of_rows, of_cols = SCALINGS[check_choice(name, "scaling", SCALINGS)](part.M)
+    rows, cols = part.of_rows(of_rows, 1.0), part.of_cols(of_cols, 1.0)
+    scaled = M.scaled(rows, cols)
+    half = M.exponent // 2
+    scaling = Scaling(name, np.ldexp(rows, -half), np.ldexp(cols, half - M.exponent))
+    return LocalMatrix(scaled.values), scaling

@@ -1,0 +1,1 @@
+"""Small frozen records of results, and the files that keep them."""

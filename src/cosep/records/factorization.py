@@ -1,0 +1,290 @@
+"""Factorization: the factors of a matrix, which reconstruct it, measure their error, save and load."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from cosep.matrix.checks import as_matrix, check_indices, is_sound
+from cosep.matrix.local import LocalMatrix
+from cosep.matrix.scaling import Scaling
+from cosep.records.archive import write_arrays
+from cosep.records.fidelity import CoreDiagnosis, Fidelity
+from cosep.records.model_file import ARRAYS, OTHER_SIDE, pack, read_checked, unpack
+from cosep.records.product import CANCELLATION, balanced, mantissa, relative_error, relative_row_errors
+from cosep.records.selection import Selection
+from cosep.utils.messages import one_line, shown
+from cosep.utils.paths import check_path
+from cosep.utils.types import Array, Indices
+
+
+@dataclass(frozen=True, eq=False)
+class Factorization:
+    """``X ~ row_factor @ core @ col_factor``; a core of None is the identity.
+
+    Parameters
+    ----------
+    row_factor : ndarray of shape (m, r1)
+    core : ndarray of shape (r1, r2) or None
+    col_factor : ndarray of shape (r2, n)
+    selection : Selection, optional
+        Where core, or one of the factors, comes from in the data.
+    row_weights, col_weights : ndarray, optional
+        Every row as a mix of the selected rows, every column as a mix of the selected columns.
+    row_labels, col_labels : ndarray of int, optional
+        The cluster of each row and column; -1 for an all-zero one.
+    row_names, col_names : ndarray of str, optional
+    scaling : Scaling, optional
+        The scaling that the rows and columns were selected under. The factors are always those of X itself.
+    meta : mapping
+        Anything that JSON can hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import Factorization
+    >>> ones = Factorization(np.ones((3, 1)), None, np.ones((1, 2)))
+    >>> ones.relative_error(np.ones((3, 2)))
+    0.0
+    """
+
+    row_factor: NDArray[Any]
+    core: NDArray[Any] | None
+    col_factor: NDArray[Any]
+    selection: Selection | None = None
+    row_weights: NDArray[Any] | None = None
+    col_weights: NDArray[Any] | None = None
+    row_labels: Indices | None = None
+    col_labels: Indices | None = None
+    row_names: NDArray[Any] | None = None
+    col_names: NDArray[Any] | None = None
+    scaling: Scaling | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ARRAYS:
+            if getattr(self, name) is not None or name in {"row_factor", "col_factor"}:
+                object.__setattr__(self, name, _checked_part(name, getattr(self, name)))
+        factors = {"row_factor": self.row_factor, "core": self.core, "col_factor": self.col_factor}
+        shapes = {name: part.shape for name, part in factors.items() if part is not None}
+        if any(a[1] != b[0] for a, b in pairwise(shapes.values())):
+            msg = f"The factors must be matrices whose product exists, got shapes {shapes}."
+            raise ValueError(msg)
+        m, n = self.shape
+        for side, size in (("row", m), ("col", n)):
+            self._check_side(side, size)
+        for name, kind in (("selection", Selection), ("scaling", Scaling)):
+            if not isinstance(getattr(self, name), kind | None):
+                msg = f"{name}={shown(getattr(self, name))} must be a {kind.__name__} or None."
+                raise ValueError(msg)
+        if not isinstance(self.meta, Mapping):
+            msg = f"meta={shown(self.meta)} must be a dictionary."
+            raise ValueError(msg)
+
+    def _check_side(self, side: str, size: int) -> None:
+        """Refuse labels, names, weights, indices or scales that do not fit the size of their side."""
+        for part in ("weights", "labels", "names"):
+            array = getattr(self, f"{side}_{part}")
+            if array is not None and array.shape[-1 if (side, part) == ("col", "weights") else 0] != size:
+                msg = f"{side}_{part} has shape {array.shape}, which does not fit the matrix of shape {self.shape}."
+                raise ValueError(msg)
+        if isinstance(self.selection, Selection):
+            indices = getattr(self.selection, f"{side}_indices")
+            if indices is not None:
+                check_indices(indices, f"selection.{side}_indices", size, f"the number of {side}s")
+        if isinstance(self.scaling, Scaling) and len(getattr(self.scaling, f"{side}s")) != size:
+            msg = f"scaling has {len(getattr(self.scaling, f'{side}s'))} {side}s, but the factors stand for {size}."
+            raise ValueError(msg)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of the matrix that the factors stand for."""
+        return self.row_factor.shape[0], self.col_factor.shape[1]
+
+    @property
+    def T(self) -> "Factorization":
+        """The same factorization, for the transpose of the matrix."""
+        swapped = {name: getattr(self, OTHER_SIDE.get(name, name)) for name in ARRAYS}
+        parts = {name: part.T if part is not None and part.ndim == 2 else part for name, part in swapped.items()}
+        selection = None if self.selection is None else self.selection.T
+        scaling = None if self.scaling is None else Scaling(self.scaling.name, self.scaling.cols, self.scaling.rows)
+        return Factorization(selection=selection, scaling=scaling, meta=self.meta, **parts)
+
+    def reconstruct(self, rows: Any = None) -> NDArray[Any]:
+        """Return ``row_factor @ core @ col_factor``, all of it or the given rows (an index array or a slice).
+
+        In float64 where the range of float32 is too small; infinite where that of float64 is.
+        """
+        try:
+            left = self.row_factor if rows is None else self.row_factor[rows]
+        except Exception as error:
+            most, reason = len(self.row_factor), one_line(error, 150)
+            msg = f"rows={shown(rows)} must be a slice or positions below {most} ({reason})."
+            raise ValueError(msg) from error
+        parts = [part for part in (left, self.core, self.col_factor) if part is not None]
+        with np.errstate(over="ignore", invalid="ignore"):
+            product = _product(parts)
+            if np.isfinite(product).all():
+                return product
+            W, H, exponent = self._thin()
+            return np.asarray(np.ldexp((W if rows is None else W[rows]) @ H, exponent))
+
+    def relative_error(self, X: Any) -> float:
+        """``||X - reconstruction||_F / ||X||_F``, never forming the reconstruction as a whole.
+
+        ``||X||^2 - 2 <X, WH> + ||WH||^2`` costs O(nnz r); where it has cancelled to a small difference, the residual
+        is summed over blocks of rows instead. X may have negative entries where the factors have.
+        """
+        return relative_error(*self._thin_beside(X))
+
+    def row_errors(self, X: Any) -> Array:
+        """``||x_i - reconstruction_i|| / ||x_i||`` for each row of X; nan for an all-zero row.
+
+        As accurate for small errors as `relative_error`, and as quick. Those of columns: ``self.T.row_errors(X.T)``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from cosep import Factorization
+        >>> Factorization(np.ones((3, 1)), None, np.ones((1, 2))).row_errors(np.array([[1, 1], [0, 2], [0, 0]]))
+        array([0.        , 0.70710678,        nan])
+        """
+        return relative_row_errors(*self._thin_beside(X))
+
+    def _thin_beside(self, X: Any) -> tuple[LocalMatrix, Array, Array, int]:
+        """Return X checked, and W, H and e with ``W @ H * 2**e`` the reconstruction in the units of its entries."""
+        parts = (self.row_factor, self.core, self.col_factor)
+        M = as_matrix(X, signed=any(part is not None and bool((part < 0).any()) for part in parts))
+        if M.shape != self.shape:
+            msg = f"X has shape {M.shape}, but the factors stand for a matrix of shape {self.shape}."
+            raise ValueError(msg)
+        W, H, exponent = self._thin()
+        return M, W, H, exponent - M.exponent
+
+    def fidelity(self, X: Any) -> Fidelity:
+        """Return how much of X the selected rows, columns and core explain by their weights, in O(nnz r).
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m, n)
+            The matrix that the rows and columns were selected from.
+        """
+        M = as_matrix(X)
+        if M.shape != self.shape:
+            msg = f"X has shape {M.shape}, but the factors stand for a matrix of shape {self.shape}."
+            raise ValueError(msg)
+        U, V = self.row_weights, self.col_weights
+        if self.selection is None or (U is None and V is None):
+            msg = "fidelity needs a selection and its weights; make the factorization with cosep.mix."
+            raise ValueError(msg)
+        data = LocalMatrix(M.values)
+        chosen_rows, chosen_cols = self.selection.row_indices, self.selection.col_indices
+        rows = cols = core = None
+        if U is not None:
+            rows = 1.0 - Factorization(U, None, data.take(rows=chosen_rows)).relative_error(data)
+        if V is not None:
+            cols = 1.0 - Factorization(data.take(cols=chosen_cols), None, V).relative_error(data)
+        if U is not None and V is not None:
+            core = 1.0 - Factorization(U, data.take(chosen_rows, chosen_cols), V).relative_error(data)
+        return Fidelity(rows, cols, core)
+
+    def diagnose_core(self) -> CoreDiagnosis:
+        """Say how full and how well conditioned the core is, and whether it is a permuted diagonal matrix."""
+        if self.core is None:
+            msg = "there is no core to diagnose: the selection has one side only, or none."
+            raise ValueError(msg)
+        core = mantissa(self.core)[0]
+        filled = core != 0
+        of_rows, of_cols = filled.sum(axis=1), filled.sum(axis=0)
+        for axis in (0, 1):
+            norms = np.linalg.norm(core, axis=axis, keepdims=True)
+            core = core / np.where(norms > 0, norms, 1.0)
+        values = np.linalg.svd(core, compute_uv=False)
+        return CoreDiagnosis(
+            nonzeros=int(filled.sum()),
+            zero_rows=int((of_rows == 0).sum()),
+            zero_cols=int((of_cols == 0).sum()),
+            condition=float(values[0] / values[-1]) if values[-1] > CANCELLATION**2 * values[0] else np.inf,
+            permuted_diagonal=bool(len(of_rows) == len(of_cols) > 1 and (of_rows == 1).all() and (of_cols == 1).all()),
+        )
+
+    def _thin(self) -> tuple[Array, Array, int]:
+        """Return W, H and e with ``W @ H * 2**e`` the reconstruction, and entries of about one in W and H."""
+        if self.core is None:
+            return balanced(self.row_factor, self.col_factor)
+        W, row_exponent = mantissa(self.row_factor)
+        H, col_exponent = mantissa(self.col_factor)
+        S, core_exponent = mantissa(self.core)
+        if S.shape[0] < S.shape[1]:
+            H, more = mantissa(S @ H)
+        else:
+            W, more = mantissa(W @ S)
+        return W, H, row_exponent + col_exponent + core_exponent + more
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one ``.npz`` file, under exactly this name and only once it is complete."""
+        write_arrays(_checked_path(path), pack(vars(self)))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Factorization":
+        """Read a file written by `save`. Nothing in it is executed.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If the file is truncated, malformed, from a newer version or not one of ours, or if its contents would take
+            more than 1 GiB and 200 times its size, or more than the memory of this machine.
+        """
+        path = _checked_path(path)
+        try:
+            return cls(**unpack(read_checked(path)))
+        except FileNotFoundError:
+            raise
+        except Exception as error:
+            # A hostile file can make the readers of its layers raise anything.
+            reason = one_line(error) or type(error).__name__
+            msg = f"path={str(path)!r} is not a readable factorization ({reason}); write one with Factorization.save."
+            raise ValueError(one_line(msg, 2000)) from error
+
+
+def _checked_part(name: str, part: Any) -> NDArray[Any]:
+    """Return a part of a factorization as an array of its kind: floats, whole numbers or text."""
+    if scipy.sparse.issparse(part) and not is_sound(part):
+        msg = f"{name} is a broken {part.format} matrix: its parts do not fit its shape {part.shape}; rebuild it."
+        raise ValueError(msg)
+    try:
+        array = np.asarray(part.toarray() if scipy.sparse.issparse(part) else part)
+    except Exception:  # noqa: BLE001 - what was passed may raise anything when it is looked at
+        array = np.zeros(0, dtype=object)
+    if name.endswith("_names"):
+        if array.ndim == 1 and (array.dtype.kind == "U" or all(isinstance(entry, str) for entry in array.tolist())):
+            return array
+        msg = f"{name} must be a list of text, got {shown(part)}; convert the names with str first."
+        raise ValueError(msg)
+    if name.endswith("_labels"):
+        if array.ndim == 1 and array.dtype.kind in "iu":
+            return array
+        msg = f"{name} must be a list of whole numbers, got {shown(part)}."
+        raise ValueError(msg)
+    masked = isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part)
+    if array.ndim != 2 or array.dtype.kind not in "fiub" or masked or not np.isfinite(array).all():
+        msg = f"{name} must be a matrix of finite real numbers, got type {array.dtype} and shape {array.shape}."
+        raise ValueError(msg)
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+
+
+def _checked_path(path: Any) -> Path:
+    return check_path(path, "path", "the name of a file")
+
+
+def _product(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    left, *inner, right = parts
+    return np.asarray(left @ (inner[0] @ right if inner else right))

@@ -1,0 +1,108 @@
+"""The file of a Factorization: its parts as named arrays and a header of JSON. Nothing in it is executed."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosep.matrix.scaling import Scaling
+from cosep.records.archive import array_headers, is_unicode, read_arrays
+from cosep.records.selection import Selection
+from cosep.utils.memory import memory_problem
+from cosep.utils.messages import one_line
+
+FORMAT = "cosep-factorization"
+FORMAT_VERSION = 1
+
+_SIDES = ("factor", "weights", "labels", "names")
+OTHER_SIDE = {f"{a}_{part}": f"{b}_{part}" for part in _SIDES for a, b in (("row", "col"), ("col", "row"))}
+ARRAYS = ("core", *OTHER_SIDE)
+STORED = (*ARRAYS, "row_indices", "col_indices", "scaling_rows", "scaling_cols", "header")
+
+# Parsed JSON can take this many times the bytes of its text, at four a character.
+JSON_GROWTH = 16
+
+
+def read_checked(path: Path) -> dict[str, NDArray[Any]]:
+    """Read the arrays of a file, if they are known and would fit into memory."""
+    if path.exists() and not path.is_file():
+        msg = "it is not a regular file"
+        raise ValueError(msg)
+    headers = array_headers(path, STORED)
+    sizes = {name: header.n_bytes_used for name, header in headers.items()}
+    sizes["header"] = JSON_GROWTH * sizes.get("header", 0)
+    if problem := memory_problem(sum(sizes.values()), path.stat().st_size, "it"):
+        raise ValueError(problem)
+    return read_arrays(path, headers)
+
+
+def pack(parts: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """Return the parts of a factorization as named arrays of plain types."""
+    arrays = {name: part for name in ARRAYS if (part := parts[name]) is not None}
+    for name in ("row_names", "col_names"):
+        if name in arrays:
+            arrays[name] = arrays[name].astype(np.str_)
+            if not is_unicode(arrays[name]):
+                msg = f"{name} hold text that is not valid Unicode, such as half of a surrogate pair; rename them."
+                raise ValueError(msg)
+    header: dict[str, Any] = {"format": FORMAT, "version": FORMAT_VERSION, "meta": dict(parts["meta"])}
+    if (selection := parts["selection"]) is not None:
+        header["selection"] = {"gap": selection.gap, "n_iter": selection.n_iter, "history": selection.history}
+        for name in ("row_indices", "col_indices"):
+            if (part := getattr(selection, name)) is not None:
+                arrays[name] = part
+    if (scaling := parts["scaling"]) is not None:
+        header["scaling"] = scaling.name
+        arrays |= {"scaling_rows": scaling.rows, "scaling_cols": scaling.cols}
+    try:
+        text = json.dumps(header)
+        json.dumps(header, ensure_ascii=False).encode()  # raises where text is not valid Unicode
+        kept = json.loads(text)["meta"] == header["meta"]
+    except (TypeError, ValueError, RecursionError) as error:
+        reason = one_line(error, 150)
+        msg = f"meta and history must hold only what JSON can hold ({reason}); convert the rest to text or numbers."
+        raise ValueError(msg) from error
+    if not kept:
+        msg = "meta must hold only what JSON returns unchanged: text as keys, lists instead of tuples."
+        raise ValueError(msg)
+    arrays["header"] = np.asarray(text)
+    return arrays
+
+
+def as_tuples(entries: list[Any]) -> tuple[Any, ...]:
+    """Return lists, and lists within them, as the tuples that they were before JSON."""
+    return tuple(as_tuples(entry) if isinstance(entry, list) else entry for entry in entries)
+
+
+def unpack(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return the parts that `pack` was given; anything missing or out of place raises."""
+    header = json.loads(str(arrays.pop("header")))
+    json.dumps(header, ensure_ascii=False).encode()  # raises where text is not valid Unicode
+    if header["format"] != FORMAT:
+        msg = f"format {header['format']!r} instead of {FORMAT!r}"
+        raise ValueError(msg)
+    if header["version"] is True or header["version"] != FORMAT_VERSION:
+        msg = f"format version {header['version']!r}, while this cosep reads {FORMAT_VERSION}"
+        raise ValueError(msg)
+    parts: dict[str, Any] = {name: arrays.pop(name) for name in ARRAYS if name in arrays}
+    for name, part in parts.items():
+        if name.endswith(("factor", "core", "weights")) and part.dtype not in (np.float32, np.float64):
+            msg = f"{name} has type {part.dtype}"
+            raise ValueError(msg)
+    if "selection" in header:
+        stored = header["selection"]
+        if not isinstance(stored["history"], list):
+            msg = "history is no list"
+            raise ValueError(msg)
+        history = as_tuples(stored["history"])
+        indices = arrays.pop("row_indices", None), arrays.pop("col_indices", None)
+        parts["selection"] = Selection(*indices, stored["gap"], stored["n_iter"], history)
+    if "scaling" in header:
+        parts["scaling"] = Scaling(header["scaling"], arrays.pop("scaling_rows"), arrays.pop("scaling_cols"))
+    if arrays:
+        msg = f"unknown arrays {sorted(arrays)}"
+        raise ValueError(msg)
+    return {"core": None, **parts, "meta": header["meta"]}

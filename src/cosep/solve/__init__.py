@@ -1,0 +1,1 @@
+"""Nonnegative least squares and the alternations built on it."""

@@ -1,0 +1,1 @@
+"""What every room may use: messages, checked paths, files written as a whole, ties, types."""

@@ -1,0 +1,58 @@
+"""Short, printable, one-line text for error messages, from values and texts that cannot be trusted."""
+
+import re
+import reprlib
+from typing import Any
+
+# Characters that draw nothing, move the cursor, or reorder their neighbours; line breaks are among them.
+INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+")
+# Halves of a pair of code units that stand alone, which no encoding of Unicode can write.
+SURROGATES = re.compile("[\ud800-\udfff]")
+LONGEST_VALUE = 80
+LONGEST_TEXT = 300
+
+
+def one_line(text: Any, length: int = LONGEST_TEXT) -> str:
+    r"""Return a text of at most ``length`` characters on one line, without control characters.
+
+    Examples
+    --------
+    >>> from cosep.utils.messages import one_line
+    >>> one_line("first\nsecond \x1b[31mred")
+    'first second [31mred'
+    """
+    start = SURROGATES.sub("\ufffd", INVISIBLE.sub(" ", str(text)[: 4 * length]))
+    words = " ".join(start.split())
+    return words if len(words) <= length else f"{words[: length - 3]}..."
+
+
+def shown(value: Any, length: int = LONGEST_VALUE) -> str:
+    """Return what a user passed, short enough for a message: a number or a text as it is, an array by its shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep.utils.messages import shown
+    >>> shown("spa"), shown(-1), shown(np.ones((3, 4))), shown(list(range(1000)))
+    ("'spa'", '-1', 'ndarray of shape (3, 4)', '[0, 1, 2, 3, 4, 5, ...]')
+    """
+    try:
+        return one_line(_Short(length).repr(value), length)
+    except Exception:  # noqa: BLE001 - what was passed may raise anything when it is looked at
+        return f"an object of type {one_line(type(value).__name__, length)}"
+
+
+class _Short(reprlib.Repr):
+    """Like `repr`, cut short; arrays, tables and records of these by their kind alone, wherever they stand."""
+
+    def __init__(self, length: int) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = self.maxlong = length
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        """Return the text of what is neither a number, a text nor a container."""
+        shape = getattr(x, "shape", None)
+        if isinstance(shape, tuple) and shape:
+            return f"{type(x).__name__} of shape {shape}"
+        text = super().repr_instance(x, level)
+        return f"an object of type {type(x).__name__}" if "\n" in text or "array(" in text[1:] else text

@@ -1,0 +1,28 @@
+"""Check of a path that a user passes."""
+
+import errno
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cosep.utils.messages import shown
+
+LONGEST_SHOWN = 200
+
+
+def check_path(value: Any, name: str, expected: str) -> Path:
+    """Return a path that the operating system can look up; whether something is there is another question."""
+    path = None
+    with suppress(Exception):  # what was passed may raise anything when it is looked at
+        path = None if isinstance(value, str) and not value else Path(value)
+    if path is None:
+        msg = f"{name}={shown(value)} must be {expected}."
+        raise ValueError(msg)
+    try:
+        os.lstat(path)
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
+            msg = f"{name}={shown(str(path), LONGEST_SHOWN)} is not a name that a file can have; it must be {expected}."
+            raise ValueError(msg) from error
+    return path

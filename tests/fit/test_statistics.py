@@ -1,0 +1,117 @@
+import numpy as np
+import pytest
+
+from cosep.fit.statistics import Drawing, Statistics, sample_of, statistics, uniforms
+from in_blocks import DATA, FORMATS, lengths_of, local
+
+
+def gathered(X, lengths, drawing, make=np.asarray):
+    return local(X, lengths, make).fold(statistics, drawing)
+
+
+def slow_statistics(X, seed, most):
+    """All of it at once, by sorting."""
+    sizes = (X**2).sum(axis=1)
+    priorities = sizes / uniforms(np.arange(len(X)), seed)
+    drawn = sorted(np.flatnonzero(sizes), key=lambda i: (-priorities[i], i))[:most]
+    return X.sum(axis=0), (X**2).sum(axis=0), X.max(), priorities[drawn], np.array(drawn), sizes[drawn]
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize(("count", "ragged", "name"), [(1, False, "csc"), (9, True, "dense"), (40, False, "csr")])
+@pytest.mark.parametrize("most", [1, 50, 10_000])
+def test_statistics_of_blocks_are_those_of_the_whole(data, count, ragged, name, most):
+    X = DATA[data]
+    found = gathered(X, lengths_of(len(X), count, ragged=ragged), Drawing(3, most), FORMATS[name])
+    sums, squares, largest, priorities, drawn, sizes = slow_statistics(X, 3, most)
+    np.testing.assert_allclose(found.sums, sums, rtol=1e-13)
+    np.testing.assert_allclose(found.squares, squares, rtol=1e-13)
+    assert found.largest == largest
+    assert found.most == most
+    stored = X.shape[1] if name == "dense" else np.count_nonzero(X[drawn], axis=1)
+    np.testing.assert_array_equal(found.stored, stored)
+    np.testing.assert_array_equal(found.drawn, drawn)
+    np.testing.assert_allclose(found.priorities, priorities, rtol=1e-12)
+    np.testing.assert_allclose(found.sizes, sizes, rtol=1e-12)
+
+
+def test_of_rows_with_the_same_priority_the_first_is_drawn():
+    part = Statistics(
+        np.ones(2), np.ones(2), 1.0, 3, np.array([5.0, 2.0]), np.array([7, 9]), np.ones(2), np.ones(2, int)
+    )
+    other = part._replace(drawn=np.array([12, 10]))
+    merged = part.merge([other])
+    assert merged.drawn.tolist() == [7, 12, 9]
+    assert merged.priorities.tolist() == [5, 5, 2]
+
+
+def test_uniforms_belong_to_positions_not_to_blocks():
+    whole = uniforms(np.arange(1000), 5)
+    np.testing.assert_array_equal(
+        np.concatenate([uniforms(np.arange(a, a + 100), 5) for a in range(0, 1000, 100)]), whole
+    )
+    assert not np.array_equal(uniforms(np.arange(1000), 6), whole)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**31 - 2, 2**32 - 1])
+@pytest.mark.parametrize("start", [0, 10**9])
+def test_uniforms_look_uniform_and_unrelated(seed, start):
+    u = uniforms(np.arange(start, start + 100_000), seed)
+    assert 0 < u.min() < u.max() < 1
+    # Kolmogorov's distance is above 2.2 / sqrt(n) for one seed in 8000; the seeds are fixed.
+    assert np.abs(np.sort(u) - (np.arange(len(u)) + 0.5) / len(u)).max() < 2.2 / np.sqrt(len(u))
+    for lag in (1, 2, 64):
+        assert abs(np.corrcoef(u[:-lag], u[lag:])[0, 1]) < 5 / np.sqrt(len(u))
+    assert abs(np.corrcoef(u, uniforms(np.arange(start, start + len(u)), seed - 1 if seed else 1))[0, 1]) < 5 / np.sqrt(
+        len(u)
+    )
+
+
+@pytest.mark.parametrize("certain", [[], [3, 500, 899], list(range(0, 900, 9))])
+def test_the_sample_estimates_squared_norms_without_bias(certain):
+    X, certain = DATA["noisy"] * np.linspace(0.2, 3, 900)[:, None], np.array(certain, dtype=np.intp)
+    truth, runs = (X**2).sum(axis=0), 300
+    estimates = np.zeros((runs, X.shape[1]))
+    for seed in range(runs):
+        found = gathered(X, [900], Drawing(seed, 151))
+        sample = sample_of(found, 150, certain)
+        estimates[seed] = (sample.counts[:, None] * X[sample.indices] ** 2).sum(axis=0)
+    spread = estimates.std(axis=0, ddof=1) / np.sqrt(runs)
+    # A normal variable is beyond five of its deviations once in two million times.
+    assert (np.abs(estimates.mean(axis=0) - truth) < 5 * spread).all()
+    assert (estimates.std(axis=0) > 0).all()
+
+
+def test_where_there_is_room_for_all_rows_each_counts_once():
+    X = DATA["counts"]
+    sample = sample_of(gathered(X, [300] * 3, Drawing(0, 5000)), 4999, np.zeros(0, dtype=np.intp))
+    np.testing.assert_array_equal(sample.indices, np.flatnonzero(X.any(axis=1)))
+    assert (sample.counts == 1).all()
+
+
+@pytest.mark.parametrize("certain", [[0], [0, 10, 20], "drawn", "all"])
+@pytest.mark.parametrize("size", [5, 100])
+def test_a_sample_holds_what_is_certain_and_no_row_that_was_not_drawn(certain, size):
+    X = DATA["noisy"]
+    found = gathered(X, [900], Drawing(0, size + 1))
+    certain = {"drawn": np.sort(found.drawn), "all": np.arange(900)}.get(str(certain), certain)
+    sample = sample_of(found, size, np.array(certain, dtype=np.intp))
+    assert np.isin(certain, sample.indices).all()
+    assert (np.diff(sample.indices) > 0).all()
+    assert (sample.counts >= 1).all()
+    assert (sample.counts[np.isin(sample.indices, certain)] == 1).all()
+    assert np.isin(sample.indices, np.union1d(certain, found.drawn[:size])).all()
+
+
+def test_fewer_rows_drawn_are_the_first_ones():
+    found = gathered(DATA["noisy"], [900], Drawing(0, 200)).with_fewer(50)
+    expected = gathered(DATA["noisy"], [900], Drawing(0, 50))
+    assert found.most == 50
+    np.testing.assert_array_equal(found.drawn, expected.drawn)
+    np.testing.assert_array_equal(found.sizes, expected.sizes)
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e200, 1.7e308])
+def test_entries_whose_squares_are_no_floats_are_told_by_the_largest(scale):
+    X = DATA["noisy"] / DATA["noisy"].max() * scale
+    assert gathered(X, [300] * 3, Drawing(0, 10)).largest == X.max()

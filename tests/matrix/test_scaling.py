@@ -1,0 +1,100 @@
+"""Scalings do what their names say, survive zeros, and can be undone."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+
+from cosep import Selection, mix
+from cosep.matrix.checks import as_matrix
+from cosep.matrix.scaling import SCALINGS, scale
+from oracles import unscale
+
+RANDOM = np.random.default_rng(2)
+X = RANDOM.uniform(0.1, 1, size=(7, 5))
+
+
+def with_zeros(X):
+    X = X.copy()
+    X[2] = 0
+    X[:, 3] = 0
+    return X
+
+
+@pytest.mark.parametrize("name", SCALINGS)
+def test_both_diagonals_give_the_scaled_matrix(name, kind):
+    scaled, scaling = scale(kind(X), name)
+    assert scaled.is_sparse == scipy.sparse.issparse(kind(X))
+    np.testing.assert_allclose(scaled.take(), scaling.rows[:, None] * X * scaling.cols, rtol=1e-14)
+    assert scaling.name == name
+
+
+@pytest.mark.parametrize("name", SCALINGS)
+def test_zero_rows_and_columns_pass_through(name):
+    Z = with_zeros(X)
+    scaled, scaling = scale(Z, name)
+    np.testing.assert_allclose(scaled.take(), scaling.rows[:, None] * Z * scaling.cols, rtol=1e-14)
+    assert (scaled.take() > 0).tolist() == (Z > 0).tolist()
+    assert scaling.rows[2] == scaling.cols[3] == 1
+    assert np.isfinite(scaling.rows).all()
+    assert (scaling.rows > 0).all()
+    assert (scaling.cols > 0).all()
+
+
+def test_the_sums_are_what_the_names_promise():
+    Z = with_zeros(X)
+    rows, cols = np.delete(np.arange(7), 2), np.delete(np.arange(5), 3)
+    np.testing.assert_allclose(scale(Z, "rows")[0].take().sum(axis=1)[rows], 1)
+    np.testing.assert_allclose(scale(Z, "columns")[0].take().sum(axis=0)[cols], 1)
+    balanced = scale(X, "sinkhorn")[0].take()
+    np.testing.assert_allclose(balanced.sum(axis=0), 7, rtol=1e-3)
+    np.testing.assert_allclose(balanced.sum(axis=1), 5, rtol=1e-3)
+    degree = scale(Z, "degree")[0].take()
+    assert np.linalg.norm(degree, 2) == pytest.approx(1)
+
+
+@settings(deadline=None, max_examples=30)
+@given(name=st.sampled_from(sorted(SCALINGS)), power=st.sampled_from([-1060, -600, -20, 20, 600, 1000]))
+def test_a_multiple_of_the_matrix_has_the_same_scaled_matrix(name, power):
+    expected = scale(X, name)[0].take()
+    scaled, scaling = scale(np.ldexp(X, power), name)
+    np.testing.assert_allclose(scaled.take(), expected, rtol=1e-13 if power > -1000 else 1e-3)
+    assert np.isfinite(scaling.rows).all()
+    assert np.isfinite(scaling.cols).all()
+
+
+@pytest.mark.parametrize("name", SCALINGS)
+def test_factors_of_the_scaled_matrix_become_factors_of_the_matrix(name):
+    core = RANDOM.uniform(size=(3, 3))
+    P1, P2 = np.vstack([np.eye(3), RANDOM.uniform(size=(6, 3))]), np.hstack([np.eye(3), RANDOM.uniform(size=(3, 4))])
+    exact = P1 @ core @ P2
+    chosen = Selection(np.arange(3), np.arange(3))
+    scaled, scaling = scale(exact, name)
+    factors = unscale(mix(scaled, chosen), scaling)
+    assert factors.scaling is scaling
+    np.testing.assert_allclose(factors.core, core)
+    assert factors.relative_error(exact) < 1e-9
+    np.testing.assert_allclose(factors.row_weights @ exact[:3], exact, rtol=1e-6)
+    np.testing.assert_allclose(exact[:, :3] @ factors.col_weights, exact, rtol=1e-6)
+    one_sided = unscale(mix(scaled, Selection(None, np.arange(3))), scaling)
+    assert one_sided.relative_error(exact) < 1e-9
+
+
+@pytest.mark.parametrize("pattern", [[[1, 0], [1, 0], [0, 1]], [[1, 1, 1], [0, 0, 1], [0, 0, 1]]])
+def test_sinkhorn_says_when_the_zeros_admit_no_balance(pattern):
+    with pytest.warns(ConvergenceWarning, match="did not balance"):
+        scaled, scaling = scale(pattern, "sinkhorn")
+    assert np.isfinite(scaled.take()).all()
+    assert np.isfinite(scaling.rows).all()
+
+
+def test_an_all_zero_matrix_is_its_own_scaling():
+    for name in SCALINGS:
+        np.testing.assert_array_equal(scale(np.zeros((2, 3)), name)[0].take(), np.zeros((2, 3)))
+
+
+def test_an_unknown_rule_is_refused_with_the_list_of_rules():
+    with pytest.raises(ValueError, match=r"scaling='tfidf' must be one of 'rows', 'columns', 'degree', 'sinkhorn'"):
+        scale(as_matrix(X), "tfidf")
