@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cosep.io import comma, read
+from cosep.io import csv_table, read
 from cosep.io.records import records
 
 PARTS = st.sampled_from(["plain", 'a "b" c', "multi\nline", "x,y", '""', '"', 'tail"', '\n\n"\n', "é\r\nü", '5" disk'])
@@ -17,8 +17,8 @@ PARTS = st.sampled_from(["plain", 'a "b" c', "multi\nline", "x,y", '""', '"', 't
 def folder(tmp_path_factory):
     """A place for tables, which are read a few bytes at a time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comma, "PIECE_BYTES", 64)
-        patch.setattr(comma, "PIECE_ROWS", 1)
+        patch.setattr(csv_table, "PIECE_BYTES", 64)
+        patch.setattr(csv_table, "PIECE_ROWS", 1)
         yield tmp_path_factory.mktemp("tables")
 
 
@@ -90,7 +90,7 @@ def test_rows_and_lines_have_limits(folder, monkeypatch):
     (folder / "f.csv").write_text("n,a,b\n" + "r,1,2\n" * 200 + '"' + "x,1,2\n" * 999)
     with pytest.raises(ValueError, match="has a row of more than 1024 bytes; is a quote never closed"):
         read(folder / "f.csv", layout="wide")
-    monkeypatch.setattr(comma, "LONGEST_LINE", 100)
+    monkeypatch.setattr(csv_table, "LONGEST_LINE", 100)
     (folder / "g.csv").write_text(f"{'a' * 200}\n1\n")
     with pytest.raises(ValueError, match="has a line of more than 100 bytes"):
         read(folder / "g.csv")

@@ -120,6 +120,14 @@ def test_unfinished_files_are_known_by_the_name_of_their_target(tmp_path):
     assert unfinished(path) == []
 
 
+def test_a_folder_that_disappears_while_it_is_listed_has_no_unfinished_files(tmp_path, monkeypatch):
+    def removed(*_args, **_options):
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Path, "glob", removed)
+    assert unfinished(tmp_path / "kept.npz") == []
+
+
 @posix
 def test_permissions_are_those_of_any_file(tmp_path):
     new, old = tmp_path / "new", tmp_path / "old"

@@ -65,7 +65,10 @@ def flush(path: Path) -> None:
 
 def unfinished(path: Path) -> list[Path]:
     """Return the temporary files of this path: of writers at work, and of those that were killed."""
-    return list(path.parent.glob(f"{escape(_beginning(path))}*.part"))
+    try:
+        return list(path.parent.glob(f"{escape(_beginning(path))}*.part"))
+    except FileNotFoundError:  # another process removed the folder while it was listed
+        return []
 
 
 def _beginning(path: Path) -> str:
