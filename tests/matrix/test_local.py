@@ -36,6 +36,9 @@ def test_answers_equal_those_of_plain_numpy(kind, dtype):
         np.testing.assert_allclose(transposed.gram([4, 1]), (truth.T @ truth)[:, [4, 1]], rtol=1e-14, atol=1e-14)
         np.testing.assert_array_equal(transposed.take(), truth)
         np.testing.assert_array_equal(transposed.take([2, 0], [1, 5, 3]), truth[[2, 0]][:, [1, 5, 3]])
+        np.testing.assert_array_equal(transposed.rows([3, 1]).take(), truth[[3, 1]])
+        assert (transposed.largest(), transposed.smallest()) == (truth.max(), 0.0)
+        assert (transposed.stored_per_row() >= np.count_nonzero(truth, axis=1)).all()
         blocks = [block for _, block in transposed.row_blocks()]
         np.testing.assert_array_equal(np.concatenate(blocks), truth)
     assert M.squared_norm() == pytest.approx((exact**2).sum(), rel=1e-14)
@@ -123,3 +126,11 @@ def test_extreme_scales_are_taken_out_by_a_power_of_two(power):
         M = as_matrix(data)
         np.testing.assert_array_equal(np.ldexp(M.take(), M.exponent), np.ldexp(X, power))
         assert 0 < M.squared_norm() < np.inf
+
+
+def test_answers_come_back_in_the_units_of_the_data(kind):
+    M = as_matrix(kind(X * 2.0**300))
+    bare = M.mantissa
+    for power in (1, 2):
+        np.testing.assert_allclose(M.in_units(bare.take() ** power, power), (X * 2.0**300) ** power, rtol=1e-15)
+    np.testing.assert_array_equal(bare.in_units(np.ones(3)), np.ones(3))

@@ -56,6 +56,43 @@ class LocalMatrix:
         """The transpose, sharing memory."""
         return LocalMatrix(self.values.T, self.exponent)
 
+    @property
+    def raw(self) -> Any:
+        """The array or sparse array that holds the entries: what a function of a user is given."""
+        return self.values
+
+    @property
+    def mantissa(self) -> "LocalMatrix":
+        """The matrix divided by its power of two, sharing memory: for answers that do not depend on units."""
+        return LocalMatrix(self.values)
+
+    def in_units(self, results: Array, power: int = 1) -> Array:
+        """Return results that were computed from `mantissa` in the units of the data.
+
+        ``power`` is 1 for what grows with the entries, 2 for what grows with their squares, -1 for inverses. What
+        leaves the range of floats becomes infinite.
+        """
+        with np.errstate(over="ignore"):
+            return np.asarray(np.ldexp(results, power * self.exponent))
+
+    def largest(self) -> float:
+        """Return the largest entry, 0 for a matrix without positive entries."""
+        return float((self.values.data if self.is_sparse else self.values).max(initial=0.0))
+
+    def smallest(self) -> float:
+        """Return the smallest entry, 0 for a matrix without negative entries."""
+        return float((self.values.data if self.is_sparse else self.values).min(initial=0.0))
+
+    def stored_per_row(self) -> Indices:
+        """Return how many entries are stored of each row: all of a dense one."""
+        if not self.is_sparse:
+            return np.full(self.shape[0], self.shape[1])
+        return np.asarray(np.diff(self.values.tocsr().indptr), dtype=np.intp)
+
+    def rows(self, indices: Indices) -> "LocalMatrix":
+        """Return the given rows as a matrix of the same kind."""
+        return LocalMatrix((self.values.tocsr() if self.is_sparse else self.values)[indices], self.exponent)
+
     def count_nonzero(self) -> int:
         """Return the number of nonzero entries, the same however they are stored."""
         return int(np.count_nonzero(self.values.data if self.is_sparse else self.values))
