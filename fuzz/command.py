@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -334,7 +335,9 @@ def _options(random: Random, place: Path) -> Callable[[], None]:
 
 
 def _run_options(place: Path, run: Run) -> None:
-    before = checksums(place)
+    outputs = {word for option, word in pairwise(run.argv) if option in {"--out", "--plot"}}
+    inputs = {word for option, word in pairwise(run.argv) if option not in {"--out", "--plot"}}
+    before = {name: held for name, held in checksums(place).items() if name not in outputs - inputs}
     ended = finish(start(run), SECONDS)
     check_run(ended)
     check_inputs(place, before)

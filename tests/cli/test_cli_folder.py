@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,46 @@ def test_whatever_ends_publishing_leaves_the_earlier_answer(error, out, monkeypa
         publish(out)
     assert renames.count == at
     assert state(out) == NEW | NOTES
+
+
+@pytest.mark.parametrize(("call", "answer"), [("rename", NEW), ("unlink", NEW), ("rmdir", NEW), ("mkdir", OLD)])
+def test_a_signal_waits_until_files_are_in_order(call, answer, out, monkeypatch):
+    """Each call that changes a file gets a signal; one answer is there as a whole, and nothing else is left."""
+    original = getattr(os, call)
+
+    def interrupted(*args, **options):
+        signal.raise_signal(signal.SIGINT)
+        return original(*args, **options)
+
+    monkeypatch.setattr(os, call, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        publish(out)
+    monkeypatch.undo()
+    assert state(out) == answer | NOTES
+
+
+def test_signals_interrupt_the_work_and_the_earlier_answer_stays(out):
+    with pytest.raises(KeyboardInterrupt), complete_folder(out) as folder:
+        write(folder, NEW)
+        signal.raise_signal(signal.SIGINT)
+    assert state(out) == OLD | NOTES
+
+
+def test_what_a_thread_still_writes_is_removed(out):
+    def write_on(folder, stop):
+        while not stop.wait(0.01):
+            with suppress(OSError):
+                folder.mkdir(exist_ok=True)
+                (folder / "chunk").write_text("0")
+
+    stop = threading.Event()
+    with pytest.raises(KeyboardInterrupt), complete_folder(out) as folder:
+        thread = threading.Thread(target=write_on, args=(folder / "rows.zarr", stop))
+        thread.start()
+        threading.Timer(0.5, stop.set).start()
+        raise KeyboardInterrupt
+    thread.join()
+    assert state(out) == OLD | NOTES
 
 
 @pytest.mark.parametrize("name", sorted(OLD.keys() | NEW.keys()))

@@ -271,6 +271,7 @@ def test_words_are_quoted_for_the_shell():
         ("fit X.npy --rows 2 --cols 2 --no-report --quiet --out M <&- >&- 2>&-", 0, ""),
         ("fit nothing.csv 2>/dev/full", 2, ""),
         ("fit --nonsense 2>/dev/full", 2, ""),
+        ("--help | sleep 0; exit ${PIPESTATUS[0]}", 0, ""),
     ],
 )
 def test_closed_and_full_streams_are_no_traceback(script, code, said, home):

@@ -16,6 +16,11 @@ def main() -> None:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")
         app()
+    except SystemExit as end:
+        if end.code == 1 and isinstance(end.__context__, BrokenPipeError):  # the reader of the help text has left
+            drop_output()
+            end.code = 0
+        raise
     except KeyboardInterrupt:
         sys.exit(130)
     except Terminated as end:

@@ -23,6 +23,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cosep.cli.lock import BusyError, locked
+from cosep.cli.process import Deferral
 from cosep.utils.atomic import flush, replacing
 from cosep.utils.messages import one_line, shown
 
@@ -35,6 +36,8 @@ NEW, OLD, READY, DONE = "new", "old", "ready", "done"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 # Publishing takes some milliseconds; so many seconds another run waits for it.
 PATIENCE = 30.0
+# How often the removal of a folder is tried, a tenth of a second apart.
+REMOVALS = 30
 
 
 @contextmanager
@@ -55,14 +58,15 @@ def complete_folder(out: Path) -> Iterator[Path]:
         raise ValueError(msg)
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
     try:
-        with locked(out) as held:
+        with Deferral() as signals, locked(out) as held:
             if held:
                 _tidy(out)
             _check_taken(out)
             part = out / f"{PREFIX}{secrets.token_hex(8)}"
             try:
                 (part / NEW).mkdir(parents=True)
-                yield part / NEW
+                with signals.allowed():
+                    yield part / NEW
                 _publish(part, out)
             finally:
                 _discard(part)
@@ -85,7 +89,7 @@ def recover(out: Path) -> None:
     end = time.monotonic() + PATIENCE
     while _unfinished(out) and time.monotonic() < end:
         try:
-            with locked(out) as held:
+            with Deferral(), locked(out) as held:
                 if held:
                     _tidy(out)
                 return
@@ -167,11 +171,11 @@ def _discard(part: Path) -> None:
     """Remove a hidden folder; not if it still has the earlier answer, which could not be brought back."""
     if (part / OLD).is_dir():
         return
-    try:
+    for _ in range(REMOVALS):
         shutil.rmtree(part, ignore_errors=True)
-    except BaseException:  # a signal: finish this first
-        shutil.rmtree(part, ignore_errors=True)
-        raise
+        if not part.exists():
+            return
+        time.sleep(0.1)  # threads of an interrupted run may still write files of a store
 
 
 def _remove_empty(folders: list[Path]) -> None:
@@ -192,7 +196,7 @@ def _is_of(error: OSError, out: Path) -> bool:
 def complete_file(out: Path, option: str = "out") -> Iterator[Path]:
     """Give the path of a file to write, which becomes ``out`` when it is complete."""
     try:
-        with replacing(out) as part:
+        with Deferral() as signals, replacing(out) as part, signals.allowed():
             yield part
     except OSError as error:
         reason = error.strerror or one_line(error)

@@ -4,9 +4,11 @@ import io
 import os
 import signal
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any
+from typing import Any, Self
 
 # Signals that ask a process to end, and that Python does not turn into an exception itself.
 ENDING = ("SIGTERM", "SIGHUP")
@@ -31,6 +33,52 @@ def catch_signals() -> None:
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, end)
+
+
+class Deferral:
+    """Signals that wait. While it is used as a context, signals that ask the process to end are kept for its end.
+
+    Files are renamed, moved and removed in several steps, which a signal must not interrupt. Only the main thread can
+    receive signals as exceptions, so that other threads need no protection.
+
+    Examples
+    --------
+    >>> from cosep.cli.process import Deferral
+    >>> with Deferral() as signals:
+    ...     pass  # a signal waits
+    ...     with signals.allowed():
+    ...         pass  # a signal interrupts
+    ...     pass  # a signal waits again, until here
+    """
+
+    def __init__(self) -> None:
+        names = ("SIGINT", *ENDING) if threading.current_thread() is threading.main_thread() else ()
+        self._numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+        self._handlers: dict[int, Any] = {}
+        self._pending: list[int] = []
+
+    def __enter__(self) -> Self:
+        for number in self._numbers:
+            self._handlers[number] = signal.signal(number, self._keep)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        if self._pending:
+            signal.raise_signal(self._pending.pop(0))
+
+    @contextmanager
+    def allowed(self) -> Iterator[None]:
+        """Let signals interrupt, those that wait at once."""
+        self.__exit__()
+        try:
+            yield
+        finally:
+            self.__enter__()
+
+    def _keep(self, number: int, _frame: FrameType | None) -> None:
+        self._pending.append(number)
 
 
 class ClosedOutput(io.TextIOBase):
