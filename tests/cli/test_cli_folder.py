@@ -129,26 +129,25 @@ def test_a_signal_waits_until_files_are_in_order(call, answer, out, monkeypatch)
 
 
 def test_signals_interrupt_the_work_and_the_earlier_answer_stays(out):
-    with pytest.raises(KeyboardInterrupt), complete_folder(out) as folder:
-        write(folder, NEW)
+    with pytest.raises(KeyboardInterrupt), complete_folder(out):
         signal.raise_signal(signal.SIGINT)
     assert state(out) == OLD | NOTES
 
 
 def test_what_a_thread_still_writes_is_removed(out):
-    def write_on(folder, stop):
-        while not stop.wait(0.01):
+    def write_on(folder):
+        end = time.monotonic() + 0.5
+        while time.monotonic() < end:
             with suppress(OSError):
                 folder.mkdir(exist_ok=True)
                 (folder / "chunk").write_text("0")
 
-    stop = threading.Event()
-    with pytest.raises(KeyboardInterrupt), complete_folder(out) as folder:
-        thread = threading.Thread(target=write_on, args=(folder / "rows.zarr", stop))
-        thread.start()
-        threading.Timer(0.5, stop.set).start()
+    def interrupted_while_writing(folder):
+        threading.Thread(target=write_on, args=(folder / "rows.zarr",)).start()
         raise KeyboardInterrupt
-    thread.join()
+
+    with pytest.raises(KeyboardInterrupt), complete_folder(out) as folder:
+        interrupted_while_writing(folder)
     assert state(out) == OLD | NOTES
 
 
