@@ -39,7 +39,7 @@ def test_answers_equal_those_of_plain_numpy(kind, dtype):
         np.testing.assert_array_equal(transposed.rows([3, 1]).take(), truth[[3, 1]])
         assert (transposed.largest(), transposed.smallest()) == (truth.max(), 0.0)
         assert (transposed.stored_per_row() >= np.count_nonzero(truth, axis=1)).all()
-        blocks = [block for _, block in transposed.row_blocks()]
+        blocks = [block for _, block in transposed.dense_blocks()]
         np.testing.assert_array_equal(np.concatenate(blocks), truth)
     assert M.squared_norm() == pytest.approx((exact**2).sum(), rel=1e-14)
 

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cosep.fit.candidates import Candidates, Directions, candidates, directions
 from cosep.fit.passes import Passes
 from cosep.fit.statistics import Sample, Statistics, sample_of, uniforms
-from cosep.matrix.blocks import stack
+from cosep.matrix.block import stack
 from cosep.matrix.checks import check_indices
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.scaling import inverse

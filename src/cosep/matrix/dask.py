@@ -6,7 +6,7 @@ Blocks are never kept, so that memory is that of a block for each thread, and wh
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from operator import itemgetter
@@ -25,25 +25,9 @@ from dask.utils import ensure_dict
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from cosep.matrix.blocks import (
-    BlockError,
-    Column,
-    Progress,
-    RowBlocks,
-    RowNames,
-    Slot,
-    ask,
-    ask_next,
-    branches,
-    chains,
-    facts,
-    layout,
-    merged,
-    tree,
-    typed,
-    unreadable,
-)
-from cosep.matrix.local import LocalMatrix
+from cosep.matrix.block import BlockError, Slot, facts, layout, unreadable
+from cosep.matrix.merging import branches, chains, merged, tree
+from cosep.matrix.row_blocks import Column, Progress, RowBlocks, RowNames, Task, ask, ask_next, typed
 from cosep.utils.messages import one_line, shown
 
 # The name of the tasks that answer for one block; its number stands last.
@@ -63,9 +47,7 @@ class ClusterLostError(ConnectionError):
 class DaskBlocks(RowBlocks):
     """A matrix in blocks of rows, evaluated by Dask; pieces are delayed objects, or functions as for `RowBlocks`."""
 
-    def _folded(
-        self, task: Callable[[Any, LocalMatrix, int], Any], state: Any, asked: list[int], progress: Progress | None
-    ) -> Any:
+    def _reduced(self, task: Task, state: Any, asked: list[int], progress: Progress | None) -> Any:
         tell = None if progress is None else _Telling(progress)
         shared, runs = _shared(state), chains(asked)
         ask_block, merge = delayed(_asked, pure=False), delayed(_merged, pure=False)
@@ -95,9 +77,7 @@ class DaskBlocks(RowBlocks):
                 _name_unreadable([(list(self.groups[i]), self.slots[i]) for i in asked], error)
             raise
 
-    def along(
-        self, task: Callable[[Any, LocalMatrix, int], tuple[Any, ...]], state: Any, columns: Sequence[Column]
-    ) -> tuple[Any, ...]:
+    def map_rows(self, task: Task, state: Any, columns: Sequence[Column]) -> tuple[Any, ...]:
         """Return Dask arrays of what the function makes of every block; nothing is read until they are computed."""
         shared, leaf, name = _shared(state), delayed(_typed_answer, pure=False), f"cosep-answers-{uuid4().hex}"
         answers = [
@@ -156,17 +136,11 @@ def _name_unreadable(blocks: Iterable[tuple[list[Any], Slot]], cause: BaseExcept
 # Pieces and answers are arguments of their own: in a list Dask would search the graph of all blocks for each of them.
 
 
-def _asked(before: Any, task: Callable[[Any, LocalMatrix, int], Any], state: Any, slot: Slot, *pieces: Any) -> Any:
+def _asked(before: Any, task: Task, state: Any, slot: Slot, *pieces: Any) -> Any:
     return ask_next(before, task, state, list(pieces), slot)
 
 
-def _typed_answer(
-    task: Callable[[Any, LocalMatrix, int], tuple[Any, ...]],
-    state: Any,
-    slot: Slot,
-    columns: Sequence[Column],
-    *pieces: Any,
-) -> tuple[Any, ...]:
+def _typed_answer(task: Task, state: Any, slot: Slot, columns: Sequence[Column], *pieces: Any) -> tuple[Any, ...]:
     return typed(ask(task, state, list(pieces), Slot(*slot)), columns)
 
 

@@ -45,7 +45,7 @@ class GramMatrix(LocalMatrix):
         """The matrix itself, which is symmetric."""
         return self
 
-    def row_blocks(self) -> Iterator[tuple[slice, Array]]:
+    def dense_blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield the matrix as dense float64 blocks of a few rows."""
         n = self.shape[0]
         size = max(1, BLOCK_ENTRIES // n)
@@ -89,7 +89,7 @@ class GramMatrix(LocalMatrix):
         """``x_j' (X X') x_j`` for each column."""
         X = self._of
         total = np.zeros(X.shape[1])
-        for rows, block in GramMatrix(X.T).row_blocks():
+        for rows, block in GramMatrix(X.T).dense_blocks():
             part = X.values[rows]
             products = X.cross(block.T)
             if X.is_sparse:

@@ -89,9 +89,22 @@ class LocalMatrix:
             return np.full(self.shape[0], self.shape[1])
         return np.asarray(np.diff(self.values.tocsr().indptr), dtype=np.intp)
 
-    def rows(self, indices: Indices) -> "LocalMatrix":
+    def rows(self, indices: Indices | slice) -> "LocalMatrix":
         """Return the given rows as a matrix of the same kind."""
         return LocalMatrix((self.values.tocsr() if self.is_sparse else self.values)[indices], self.exponent)
+
+    def stored_by_rows(self) -> "LocalMatrix":
+        """Return the same matrix, in CSR format if it is sparse, sharing memory if it can."""
+        return LocalMatrix(self.values.tocsr(), self.exponent) if self.is_sparse else self
+
+    def in_data_units(self) -> "LocalMatrix":
+        """Return the same matrix without a power of two, itself if it has none; too large entries become infinite."""
+        if not self.exponent:
+            return self
+        if not self.is_sparse:
+            return LocalMatrix(self.in_units(self.values))
+        X = self.values
+        return LocalMatrix(type(X)((self.in_units(X.data), X.indices, X.indptr), shape=X.shape))
 
     def count_nonzero(self) -> int:
         """Return the number of nonzero entries, the same however they are stored."""
@@ -105,7 +118,7 @@ class LocalMatrix:
         filled[self.values.tocoo().coords[1][self.values.data != 0]] = True
         return filled
 
-    def row_blocks(self) -> Iterator[tuple[slice, Array]]:
+    def dense_blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield the matrix as dense float64 blocks of a few rows."""
         m, n = self.shape
         size = max(1, BLOCK_ENTRIES // max(n, 1))
@@ -119,14 +132,14 @@ class LocalMatrix:
         """``X @ B`` for a thin dense B."""
         if self.is_sparse or self.dtype == np.float64:
             return np.asarray(self.values @ B)
-        return np.concatenate([block @ B for _, block in self.row_blocks()])
+        return np.concatenate([block @ B for _, block in self.dense_blocks()])
 
     def cross(self, B: Array) -> Array:
         """``X.T @ B`` for a thin dense B."""
         if self.is_sparse or self.dtype == np.float64:
             return np.asarray(self.values.T @ B)
         total = np.zeros((self.shape[1], *B.shape[1:]))
-        for rows, block in self.row_blocks():
+        for rows, block in self.dense_blocks():
             total += block.T @ B[rows]
         return total
 
@@ -148,7 +161,7 @@ class LocalMatrix:
             return self.take()
         root = np.zeros((0, n))
         waiting: list[Array] = []
-        for rows, block in self.row_blocks():
+        for rows, block in self.dense_blocks():
             waiting.append(block)
             if sum(map(len, waiting)) >= n or rows.stop == m:
                 stacked = np.concatenate([root, *waiting])
@@ -172,7 +185,7 @@ class LocalMatrix:
             squares.data **= 2
             return np.asarray(squares.T @ np.ones(self.shape[0]))
         total = np.zeros(self.shape[1])
-        for _, block in self.row_blocks():
+        for _, block in self.dense_blocks():
             total += np.einsum("ij,ij->j", block, block)
         return total
 

@@ -56,7 +56,7 @@ def squared_row_errors(M: LocalMatrix, W: Array, H: Array, products: Array) -> A
     squared = norms - 2.0 * np.einsum("ij,ij->i", products, W) + _squared_row_norms(W, H)
     near = np.flatnonzero((squared < CANCELLATION * norms) & (norms > 0))
     rest = LocalMatrix((M.values.tocsr() if M.is_sparse else M.values)[near])
-    for rows, block in rest.row_blocks():
+    for rows, block in rest.dense_blocks():
         squared[near[rows]] = np.linalg.norm(block - W[near[rows]] @ H, axis=1) ** 2
     return np.asarray(np.maximum(squared, 0.0))
 
@@ -67,7 +67,7 @@ def _squared_row_norms(W: Array, H: Array) -> Array:
 
 def _blockwise_squared_error(M: LocalMatrix, W: Array, H: Array) -> float:
     squared = 0.0
-    for rows, block in M.row_blocks():
+    for rows, block in M.dense_blocks():
         difference = block - W[rows] @ H
         squared += float(np.vdot(difference, difference))
     return squared

@@ -9,8 +9,10 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from cosep.matrix.blocks import MOST_ENTRIES, MOST_ROWS, RowBlocks, RowNames, Slot, facts, layout
+from cosep.matrix.block import Slot, facts, layout
 from cosep.matrix.checks import as_matrix, has, is_from_dask
+from cosep.matrix.local import LocalMatrix
+from cosep.matrix.row_blocks import MOST_ENTRIES, MOST_ROWS, RowBlocks, RowNames
 from cosep.utils.messages import shown
 from cosep.utils.types import Indices
 
@@ -135,13 +137,12 @@ def _of_memory(X: Any, col_names: NDArray[Any] | None = None, row_names: RowName
     """Cut what is in memory."""
     M = as_matrix(X)
     names = getattr(X, "columns", None) if col_names is None else col_names
-    values = M.values.tocsr() if M.is_sparse else M.values
+    M = M.stored_by_rows()
     m, n = M.shape
-    stored = values.nnz if M.is_sparse else m * n
-    size = min(MOST_ROWS, max(1, MOST_ENTRIES * m // max(stored, 1)))
+    size = min(MOST_ROWS, max(1, MOST_ENTRIES * m // max(int(M.stored_per_row().sum()), 1)))
     starts = range(0, m, size)
     return RowBlocks(
-        [partial(_cut, values, start, start + size, M.exponent) for start in starts],
+        [partial(_rows, M, start, start + size) for start in starts],
         [min(size, m - start) for start in starts],
         n,
         dtype=M.dtype,
@@ -150,10 +151,5 @@ def _of_memory(X: Any, col_names: NDArray[Any] | None = None, row_names: RowName
     )
 
 
-def _cut(values: Any, start: int, stop: int, exponent: int) -> Any:
-    block = values[start:stop]
-    if not exponent:
-        return block
-    if scipy.sparse.issparse(block):
-        return type(block)((np.ldexp(block.data, exponent), block.indices, block.indptr), shape=block.shape)
-    return np.ldexp(block, exponent)
+def _rows(M: LocalMatrix, start: int, stop: int) -> Any:
+    return M.rows(slice(start, stop)).in_data_units().raw
