@@ -7,7 +7,7 @@ import pytest
 
 from cosep import both_sides, cosfgm, fgm, make_coseparable, mix, spa
 from cosep.select.fgm import Choice
-from cosep.select.selfdict import SelfDictionary
+from cosep.solve.self_dictionary import SelfDictionary
 
 module = import_module("cosep.select.cosfgm")
 RANDOM = np.random.default_rng(10)

@@ -15,7 +15,7 @@ from cosep.matrix.local import LocalMatrix
 from cosep.select.fgm import SOLVERS, choose
 from cosep.select.rays import distinct_rays
 
-fastgradient = import_module("cosep.select.fastgradient")
+fastgradient = import_module("cosep.solve.fast_gradient")
 RANDOM = np.random.default_rng(8)
 X, TRUTH = make_coseparable(30, 25, 4, 4, random_state=9)
 
@@ -134,7 +134,7 @@ def test_a_sparse_matrix_and_its_dense_twin_give_the_same_answer():
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_solve_that_ends_early_says_what_it_reached_and_why(solver):
     with pytest.warns(
-        ConvergenceWarning, match=r"relative duality gap of \d.* only: its iterations were used up. Raise max_iter"
+        ConvergenceWarning, match=r"relative duality gap of \d.* only: it reached max_iter. Raise max_iter"
     ):
         chosen = fgm(RANDOM.uniform(size=(10, 20)), 4, solver=solver, max_iter=1, tol=1e-6)
     assert chosen.gap > 1e-6

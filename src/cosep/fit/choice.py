@@ -26,7 +26,7 @@ from cosep.records.model_file import as_tuples
 from cosep.records.selection import Selection, SelectionWarning
 from cosep.select.method import refuse_no_selection
 from cosep.select.pool import Pool, check_is_pool
-from cosep.select.spa import warn_if_fewer
+from cosep.select.warn import warn_if_fewer
 from cosep.solve.alternation import Budget
 from cosep.utils.types import Indices
 

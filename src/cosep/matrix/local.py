@@ -66,14 +66,15 @@ class LocalMatrix:
         """The matrix divided by its power of two, sharing memory: for answers that do not depend on units."""
         return LocalMatrix(self.values)
 
-    def in_units(self, results: Array, power: int = 1) -> Array:
+    def in_units(self, results: Array | float, power: int = 1, *, shift: int = 0, out: Array | None = None) -> Array:
         """Return results that were computed from `mantissa` in the units of the data.
 
-        ``power`` is 1 for what grows with the entries, 2 for what grows with their squares, -1 for inverses. What
-        leaves the range of floats becomes infinite.
+        ``power`` is 1 for what grows with the entries, 2 for what grows with their squares, -1 for inverses. ``shift``
+        is a further power of two, such as that of a factor. Results beyond the range of floats become infinite.
+        They are written to ``out`` if it is given.
         """
         with np.errstate(over="ignore"):
-            return np.asarray(np.ldexp(results, power * self.exponent))
+            return np.asarray(np.ldexp(results, power * self.exponent + shift, out=out))
 
     def largest(self) -> float:
         """Return the largest entry, 0 for a matrix without positive entries."""
@@ -207,6 +208,11 @@ class LocalMatrix:
         values = self.values.tocsc() if self.is_sparse else self.values
         whole = np.array_equal(indices, np.arange(self.shape[1]))
         return LocalMatrix(values if whole else values[:, indices], self.exponent)
+
+    def largest_differences(self, other: "LocalMatrix") -> Array:
+        """Return the largest absolute difference of each column from that of a matrix of the same kind and units."""
+        apart = abs(self.values - other.values).max(axis=0)
+        return np.asarray(apart.toarray().ravel() if self.is_sparse else apart)
 
     def part(self, rows: Indices, cols: Indices) -> "LocalMatrix":
         """Return the given rows and columns as a new matrix of the same kind, order of memory and type."""

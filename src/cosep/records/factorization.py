@@ -158,14 +158,13 @@ class Factorization:
         return relative_row_errors(*self._thin_beside(X))
 
     def _thin_beside(self, X: Any) -> tuple[LocalMatrix, Array, Array, int]:
-        """Return X checked, and W, H and e with ``W @ H * 2**e`` the reconstruction in the units of its entries."""
+        """Return X checked, and W, H and e with ``W @ H * 2**e`` the reconstruction."""
         parts = (self.row_factor, self.core, self.col_factor)
         M = as_matrix(X, signed=any(part is not None and bool((part < 0).any()) for part in parts))
         if M.shape != self.shape:
             msg = f"X has shape {M.shape}, but the factors stand for a matrix of shape {self.shape}."
             raise ValueError(msg)
-        W, H, exponent = self._thin()
-        return M, W, H, exponent - M.exponent
+        return M, *self._thin()
 
     def fidelity(self, X: Any) -> Fidelity:
         """Return how much of X the selected rows, columns and core explain by their weights, in O(nnz r).
@@ -183,7 +182,7 @@ class Factorization:
         if self.selection is None or (U is None and V is None):
             msg = "fidelity needs a selection and its weights; make the factorization with cosep.mix."
             raise ValueError(msg)
-        data = LocalMatrix(M.values)
+        data = M.mantissa
         chosen_rows, chosen_cols = self.selection.row_indices, self.selection.col_indices
         rows = cols = core = None
         if U is not None:

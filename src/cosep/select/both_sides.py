@@ -11,9 +11,9 @@ from cosep.matrix.checks import as_matrix, check_callback, check_count, check_in
 from cosep.matrix.local import LocalMatrix
 from cosep.records.selection import Selection, SelectionWarning
 from cosep.select.pool import Pool, check_pool
-from cosep.select.spa import warn_if_fewer
+from cosep.select.warn import warn_if_degenerate, warn_if_fewer
 from cosep.utils.messages import shown
-from cosep.utils.types import Callback, Indices
+from cosep.utils.types import Callback
 
 
 def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
@@ -63,9 +63,7 @@ def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
             with warnings.catch_warnings():
                 # The selector speaks of columns on both sides; what it has to say is said below.
                 warnings.simplefilter("ignore", SelectionWarning)
-                chosen.append(
-                    _of_columns(selector(side.values, r, **_with_pool(options, pool)), selector, side.shape[1])
-                )
+                chosen.append(_of_columns(selector(side.raw, r, **_with_pool(options, pool)), selector, side.shape[1]))
             if callback is not None:
                 callback("select", step, 2, np.nan)
         by_rows, by_cols = chosen
@@ -103,16 +101,3 @@ def check_sizes(M: LocalMatrix, n_rows: Any, n_cols: Any) -> tuple[int, int]:
     return check_count(n_rows, "n_rows", M.shape[0], "n_samples"), check_count(
         n_cols, "n_cols", M.shape[1], "n_features"
     )
-
-
-def warn_if_degenerate(M: LocalMatrix, rows: Indices | None, cols: Indices | None) -> None:
-    """Say which selected rows or columns are all zero within the core: nothing can be explained through them."""
-    core = M.take(rows, cols)
-    empty_rows, empty_cols = int((~core.any(axis=1)).sum()), int((~core.any(axis=0)).sum())
-    if empty_rows or empty_cols:
-        warnings.warn(
-            f"The core is degenerate: {empty_rows} of the selected rows and {empty_cols} of the selected columns are "
-            "all zero in it and explain nothing. Ask for fewer, or select by another method or on scaled data.",
-            SelectionWarning,
-            stacklevel=3,
-        )

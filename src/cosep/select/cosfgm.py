@@ -15,11 +15,13 @@ from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
 from cosep.records.restore import restore_selection
 from cosep.records.selection import Selection
-from cosep.select.both_sides import check_sizes, warn_if_degenerate
-from cosep.select.fgm import POSTPROCESSES, SOLVERS, choose, reporter, warn_if_unproven
-from cosep.select.pool import Pool, Positions, check_pool
-from cosep.select.spa import pursue, spa_weights, warn_if_fewer
+from cosep.select.both_sides import check_sizes
+from cosep.select.fgm import POSTPROCESSES, SOLVERS, choose, reporter
+from cosep.select.pool import Pool, check_pool
+from cosep.select.warn import warn_if_degenerate, warn_if_fewer, warn_if_unproven
 from cosep.solve.mix import mix
+from cosep.solve.pursuit import Positions
+from cosep.solve.successive_projections import pursue, spa_weights
 from cosep.utils.ties import first_largest
 from cosep.utils.types import Array, Callback, Indices
 

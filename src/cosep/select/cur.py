@@ -19,9 +19,9 @@ from cosep.matrix.local import LocalMatrix
 from cosep.records.restore import restore_selection
 from cosep.records.selection import Selection
 from cosep.select.both_sides import check_sizes
-from cosep.select.pool import all_positions
-from cosep.select.pursuit import largest, one_by_one, refuse_nothing
-from cosep.select.spa import orthogonal, pursue, warn_if_fewer
+from cosep.select.warn import warn_if_fewer
+from cosep.solve.pursuit import all_positions, largest, one_by_one, raise_nothing_to_select
+from cosep.solve.successive_projections import orthogonal, pursue
 from cosep.utils.ties import first_largest
 from cosep.utils.types import Array, Indices
 
@@ -76,7 +76,7 @@ def cur(X: Any, n_rows: int, n_cols: int, *, method: str = "leverage") -> Select
     n_rows, n_cols = check_sizes(M, n_rows, n_cols)
     select = METHODS[check_choice(method, "method", METHODS)]
     if M.squared_norm() == 0:
-        refuse_nothing()
+        raise_nothing_to_select()
     part = filled(M)
     rows, cols, history = select(part.M, n_rows, n_cols)
     warn_if_fewer(rows, n_rows, "rows")

@@ -17,14 +17,15 @@ from cosep.matrix.filled import filled
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
 from cosep.records.restore import restore_selection
 from cosep.records.selection import Selection
-from cosep.select.both_sides import check_sizes, warn_if_degenerate
-from cosep.select.pool import Pool, Positions, check_pool
-from cosep.select.pursuit import TIE, largest, several_largest
+from cosep.select.both_sides import check_sizes
+from cosep.select.pool import Pool, check_pool
 from cosep.select.rays import distinct
-from cosep.select.spa import pursue, spa_weights, warn_if_fewer
+from cosep.select.warn import warn_if_degenerate, warn_if_fewer
 from cosep.solve.alternation import Budget, half_squared_error
 from cosep.solve.nonnegative import nonnegative
 from cosep.solve.plain_nmf import extrapolated
+from cosep.solve.pursuit import MERIT_TIE_TOL, Positions, largest, several_largest
+from cosep.solve.successive_projections import pursue, spa_weights
 from cosep.utils.ties import SAME, descending, first_largest
 from cosep.utils.types import Array, Callback, Indices
 
@@ -160,7 +161,7 @@ def exchange(M: LocalMatrix, positions: Positions, cols: Side, rows: Side) -> Si
         gains = squares * lengths + CORE * (2.0 * core - np.einsum("ij,ij->j", S_D, U_U @ S_D) * squares)
         gains[np.isin(rivals, chosen[others])] = -np.inf
         best = int(first_largest(gains))
-        if k < len(positions.include) or gains[best] - gains[0] <= TIE * abs(gains[0]):
+        if k < len(positions.include) or gains[best] - gains[0] <= MERIT_TIE_TOL * abs(gains[0]):
             best = 0
         chosen[k], V[:, k], S[:, k] = rivals[best], P[:, best], S_D[:, best]
     return cols if np.array_equal(chosen, cols.chosen) else side_of(M, chosen, V)

@@ -17,8 +17,9 @@ from cosep.matrix.gram import GramMatrix
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
-from cosep.select.pursuit import TIE, one_by_one
-from cosep.select.spa import orthogonal, warn_if_fewer
+from cosep.select.warn import warn_if_fewer
+from cosep.solve.pursuit import MERIT_TIE_TOL, one_by_one
+from cosep.solve.successive_projections import orthogonal
 from cosep.utils.types import Array, Indices
 
 # Rounding of the recursions for f, as a share of what f was at their start.
@@ -71,8 +72,8 @@ def greedy(X: Any, r: int, *, tol: float = 1e-9, pool: Pool | None = None) -> Se
     M = part.M
     original = M.squared_norms()
     total = max(float(original.sum()), np.finfo(np.float64).tiny)
-    gram = GramMatrix(M)
-    f, g = np.ldexp(gram.squared_norms(), 2 * (gram.exponent - 2 * M.exponent)), original.copy()
+    gram = GramMatrix(M.mantissa)
+    f, g = gram.in_units(gram.squared_norms(), 2), original.copy()
     # What f was when it was last computed from E itself: its rounding is a share of this.
     known = f.copy()
     Q = np.zeros((M.shape[0], 0))
@@ -83,7 +84,7 @@ def greedy(X: Any, r: int, *, tol: float = 1e-9, pool: Pool | None = None) -> Se
             ratios, errors = (np.divide(above, g, out=np.zeros_like(g), where=left) for above in (f, ROUNDING * known))
             # f_j >= g_j^2, and f_j may be too small for a float.
             values = np.where(left, np.maximum(ratios, g), 0.0)
-            doubtful = np.flatnonzero((values + errors >= values.max()) & (errors > TIE / 4 * values))
+            doubtful = np.flatnonzero((values + errors >= values.max()) & (errors > MERIT_TIE_TOL / 4 * values))
             if len(doubtful) == 0:
                 return values
             f[doubtful], g[doubtful] = residual_products(M, Q, doubtful)

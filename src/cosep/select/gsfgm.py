@@ -16,12 +16,12 @@ from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_n
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
 from cosep.records.selection import Selection
-from cosep.select.fastgradient import ALPHA
 from cosep.select.gspa import Split, check_split, either, pursue_either
 from cosep.select.rays import distinct_rays
-from cosep.select.selfdict import product
-from cosep.select.spa import warn_if_fewer
+from cosep.select.warn import warn_if_fewer
+from cosep.solve.fast_gradient import ALPHA
 from cosep.solve.mix_generalized import mix_generalized
+from cosep.solve.self_dictionary import product
 from cosep.utils.ties import descending
 from cosep.utils.types import Array, Callback, Indices
 
@@ -124,9 +124,7 @@ def gsfgm(
     if len(by_rows) + len(by_cols) < split.total:
         by_rows, by_cols, _ = pursue_either(LocalMatrix(M), allowed, normalize=normalize, rows=by_rows, cols=by_cols)
     warn_if_fewer(np.concatenate([by_rows, by_cols]), split.total, "rows and columns")
-    # The objective in the units of X.
-    with np.errstate(over="ignore"):
-        kept = tuple((float(np.ldexp(value, 2 * A.exponent)), *traces) for value, *traces in history)
+    kept = tuple((float(A.in_units(value, 2)), *traces) for value, *traces in history)
     return either(part.rows[rows[by_rows]], part.cols[cols[by_cols]], n_iter=len(history), history=kept)
 
 

@@ -15,9 +15,9 @@ from cosep.matrix.checks import as_matrix, check_count, check_number, check_swit
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
 from cosep.records.selection import Selection
-from cosep.select.pool import Positions
-from cosep.select.pursuit import one_by_one
-from cosep.select.spa import orthogonal, spa_weights, warn_if_fewer
+from cosep.select.warn import warn_if_fewer
+from cosep.solve.pursuit import Positions, one_by_one
+from cosep.solve.successive_projections import orthogonal, spa_weights
 from cosep.utils.messages import shown
 from cosep.utils.types import Array, Indices
 

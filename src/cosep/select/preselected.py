@@ -12,8 +12,8 @@ from cosep.matrix.local import LocalMatrix
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
 from cosep.select.preselection import preselect
-from cosep.select.pursuit import refuse_nothing
-from cosep.select.spa import warn_if_fewer
+from cosep.select.warn import warn_if_fewer
+from cosep.solve.pursuit import raise_nothing_to_select
 from cosep.utils.messages import shown
 from cosep.utils.types import Array, Callback, Indices
 
@@ -95,7 +95,7 @@ def preselected(
         by_cols = _shrink(M, cols, asked.cols, options.get(asked.col_words[2]), asked.col_words, callback)
         pools = ((asked.row_words[2], by_rows.pool), (asked.col_words[2], by_cols.pool))
         granted = _granted(asked, by_rows.most, by_cols.most)
-        block = _block(M, by_rows, by_cols).values
+        block = _block(M, by_rows, by_cols).raw
         chosen = selector(
             block,
             *list(granted.values())[: len(sizes)],
@@ -180,7 +180,7 @@ def _shrink(
     left = left[order]
     candidates = np.flatnonzero(positions.allowed[left])
     if len(candidates) == 0:
-        refuse_nothing()
+        raise_nothing_to_select()
     kept_pool = None if pool is None else Pool(candidates, np.searchsorted(left, positions.include))
     return Side(left, np.concatenate(weights)[order], len(candidates), kept_pool)
 

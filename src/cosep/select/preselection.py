@@ -19,9 +19,9 @@ from cosep.matrix.checks import as_matrix, check_callback, check_count, check_in
 from cosep.matrix.filled import filled
 from cosep.matrix.leading import leading_triplets
 from cosep.matrix.local import LocalMatrix
-from cosep.select.pursuit import refuse_nothing
-from cosep.select.spa import pursue
 from cosep.solve.nonnegative import coefficients
+from cosep.solve.pursuit import raise_nothing_to_select
+from cosep.solve.successive_projections import pursue
 from cosep.utils.ties import SHARE_DIGITS, first_largest, near_largest
 from cosep.utils.types import Array, Callback, Indices
 
@@ -132,7 +132,7 @@ def preselect(X: Any, n: int, *, callback: Callback | None = None) -> Preselecti
     squares = M.squared_norms()
     nonzero = np.flatnonzero(squares > 0)
     if len(nonzero) == 0:
-        refuse_nothing()
+        raise_nothing_to_select()
     fresh: tuple[Cluster, ...] = (_cluster(M, nonzero),)
     leaves = {int(nonzero[0]): fresh[0]}
     queue: list[tuple[float, int, tuple[Cluster, ...]]] = []

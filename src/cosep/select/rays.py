@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
-from cosep.select.pool import Positions
-from cosep.select.pursuit import refuse_nothing
+from cosep.solve.pursuit import Positions, raise_nothing_to_select
 from cosep.utils.ties import SAME
 from cosep.utils.types import Array, Indices
 
@@ -36,7 +35,7 @@ def distinct_rays(M: LocalMatrix, price: Array, sizes: Array) -> Rays:
     sums = M.sums()
     nonzero = np.flatnonzero(sums > 0)
     if not np.isfinite(price[nonzero]).any():
-        refuse_nothing()
+        raise_nothing_to_select()
     m, n = M.shape
     # A tall sparse matrix of few columns is lighter as its dense R factor; a small one gets the answer of a dense one.
     stays_sparse = M.is_sparse and m * n > BLOCK_ENTRIES and not n < min(m, FEW)
@@ -89,11 +88,8 @@ def _groups(B: LocalMatrix) -> Indices:
     order = np.argsort(mixtures, kind="stable")
     fresh = np.diff(mixtures[order]) > m * SAME
     close = np.flatnonzero(~fresh)
-    first, second = (
-        B.columns(order[at]).scaled(np.ones(m), 1.0 / lengths[order[at]]).values for at in (close, close + 1)
-    )
-    apart = abs(first - second).max(axis=0)
-    fresh[close] = (apart.toarray().ravel() if B.is_sparse else apart) > SAME
+    first, second = (B.columns(order[at]).scaled(np.ones(m), 1.0 / lengths[order[at]]) for at in (close, close + 1))
+    fresh[close] = first.largest_differences(second) > SAME
     group = np.empty(n, dtype=np.intp)
     group[order] = np.concatenate([[0], np.cumsum(fresh)])
     return group

@@ -15,8 +15,9 @@ from cosep.matrix.checks import as_matrix, check_count, check_number, check_swit
 from cosep.matrix.filled import filled
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
-from cosep.select.pursuit import one_by_one
-from cosep.select.spa import spa_weights, warn_if_fewer
+from cosep.select.warn import warn_if_fewer
+from cosep.solve.pursuit import one_by_one
+from cosep.solve.successive_projections import spa_weights
 
 # The nearest points are found to this KKT residual, or in this many exchanges for each chosen column.
 NEAREST_TOL, NEAREST_STEPS = 1e-10, 1000

@@ -17,9 +17,9 @@ from cosep.matrix.filled import filled
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
-from cosep.select.pursuit import one_by_one
-from cosep.select.spa import warn_if_fewer
+from cosep.select.warn import warn_if_fewer
 from cosep.solve.nonnegative import coefficients
+from cosep.solve.pursuit import one_by_one
 from cosep.utils.ties import first_largest
 from cosep.utils.types import Array
 

@@ -46,14 +46,13 @@ def link_selected(M: LocalMatrix, selection: Selection, link: str) -> Factorizat
     rows = check_indices(selection.row_indices, "row_indices", M.shape[0], "n_samples")
     cols = check_indices(selection.col_indices, "col_indices", M.shape[1], "n_features")
     C, U, R = M.take(cols=cols), LINKS[link](M, rows, cols), M.take(rows=rows)
-    with np.errstate(over="ignore"):
-        U = np.ldexp(U, -M.exponent)
+    U = M.in_units(U, -1)
     if not np.isfinite(U).all():
         msg = "X is too small for the inverse of its core to be a float; multiply X by a constant."
         raise ValueError(msg)
     return Factorization(
-        narrow(np.ldexp(C, M.exponent), M.dtype),
+        narrow(M.in_units(C), M.dtype),
         narrow(U, M.dtype),
-        narrow(np.ldexp(R, M.exponent), M.dtype),
+        narrow(M.in_units(R), M.dtype),
         selection=selection,
     )

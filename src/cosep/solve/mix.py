@@ -86,7 +86,7 @@ def mix(
 def _separable(M: LocalMatrix, cols: Indices) -> Factorization:
     A, V = M.take(cols=cols), column_weights(M, cols)
     return Factorization(
-        row_factor=narrow(np.ldexp(A, M.exponent), M.dtype),
+        row_factor=narrow(M.in_units(A), M.dtype),
         core=None,
         col_factor=narrow(V, M.dtype),
         col_weights=narrow(V.copy(), M.dtype),
@@ -107,7 +107,7 @@ def _coseparable(M: LocalMatrix, rows: Indices, cols: Indices, budget: Budget) -
     objective[-1] = min(objective[-1], half_squared_error(total, H.T, target, P1))
     return Factorization(
         row_factor=narrow(P1, M.dtype),
-        core=narrow(np.ldexp(S, M.exponent), M.dtype),
+        core=narrow(M.in_units(S), M.dtype),
         col_factor=narrow(P2, M.dtype),
         row_weights=narrow(row_weights, M.dtype),
         col_weights=narrow(col_weights, M.dtype),

@@ -97,9 +97,9 @@ def mix_generalized(
     objective[-1] = min(objective[-1], half_error(P1, P2))
     W, B = np.hstack([P1, C]), np.vstack([H, P2])
     found = Factorization(
-        row_factor=narrow(np.hstack([P1, np.ldexp(C, M.exponent)]), M.dtype),
+        row_factor=narrow(np.hstack([P1, M.in_units(C)]), M.dtype),
         core=None,
-        col_factor=narrow(np.vstack([np.ldexp(H, M.exponent), P2]), M.dtype),
+        col_factor=narrow(np.vstack([M.in_units(H), P2]), M.dtype),
         row_labels=factor_labels(W, np.linalg.norm(B, axis=1)),
         col_labels=factor_labels(B.T, np.linalg.norm(W, axis=0)),
         meta={"objective": objective},

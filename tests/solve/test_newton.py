@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cosep.select import newton
-from cosep.select.fastgradient import solve_fast_gradient
-from cosep.select.newton import _meet, best_spending, solve_newton
-from cosep.select.selfdict import duality_gap, largest_penalty
+from cosep.solve import newton
+from cosep.solve.fast_gradient import solve_fast_gradient
+from cosep.solve.newton import _meet, best_spending, solve_newton
+from cosep.solve.self_dictionary import duality_gap, largest_penalty
 from oracles import dictionary_breach, qp_self_dictionary
 
 RANDOM = np.random.default_rng(16)

@@ -7,10 +7,10 @@ import numpy as np
 
 from cosep.kernels.projections import project_dictionary
 from cosep.matrix.local import LocalMatrix
-from cosep.select.pool import Positions
-from cosep.select.selfdict import Report, SelfDictionary, duality_gap, how_it_ended, largest_penalty, product
-from cosep.select.spa import pursue
 from cosep.solve.nonnegative import column_weights
+from cosep.solve.pursuit import Positions
+from cosep.solve.self_dictionary import Report, SelfDictionary, duality_gap, how_it_ended, largest_penalty, product
+from cosep.solve.successive_projections import pursue
 from cosep.utils.types import Array
 
 ALPHA = 0.05

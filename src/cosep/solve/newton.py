@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 from cosep.kernels.bounded import bounded_columns
 from cosep.kernels.box import minimise_in_box
 from cosep.matrix.local import LocalMatrix
-from cosep.select.pool import Positions
-from cosep.select.scores import Scores
-from cosep.select.selfdict import Report, SelfDictionary, how_it_ended
-from cosep.select.spa import pursue
+from cosep.solve.pursuit import Positions
+from cosep.solve.scores import Scores
+from cosep.solve.self_dictionary import Report, SelfDictionary, how_it_ended
+from cosep.solve.successive_projections import pursue
 from cosep.utils.types import Array, Indices
 
 # Columns of a block, and entries of the dense arrays that it needs.
