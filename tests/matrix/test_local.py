@@ -72,7 +72,7 @@ def test_negative_entries_are_taken_where_they_are_asked_for(kind):
 
 
 def test_rows_too_small_beside_the_largest_entry_are_refused_whatever_their_sign():
-    with pytest.raises(ValueError, match="too small to be told from zero"):
+    with pytest.raises(ValueError, match="too small to be distinguished from zero"):
         as_matrix([[-1.0, 0.0], [0.0, -1e-200]], signed=True)
 
 

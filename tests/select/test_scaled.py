@@ -28,9 +28,9 @@ def test_sizes_and_options_are_passed_on():
 
 
 def test_combinators_combine():
-    plain = scale(COUNTS, "degree")[0].raw
+    plain = scale(COUNTS + 0.1, "degree")[0].raw
     same(
-        scaled(preselected(both_sides(spa), 20, 20), "degree")(COUNTS, 3, 3),
+        scaled(preselected(both_sides(spa), 20, 20), "degree")(COUNTS + 0.1, 3, 3),
         preselected(both_sides(spa), 20, 20)(plain, 3, 3),
     )
 
