@@ -181,7 +181,7 @@ def test_a_layer_is_taken_by_name_and_only_from_cells():
         row_blocks(Cells(X, {"counts": X, None: X}), layer="raw")  # anndata 0.13 has X among the layers
     with pytest.raises(ValueError, match="name one of its layers"):
         row_blocks(Cells(None))
-    with pytest.raises(ValueError, match="layer='raw' says nothing of ndarray"):
+    with pytest.raises(ValueError, match="layer='raw' applies to an AnnData only, not to ndarray"):
         row_blocks(X, layer="raw")
 
 

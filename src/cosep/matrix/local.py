@@ -1,7 +1,7 @@
-"""A checked ndarray or scipy.sparse array enters, answers to the few questions of the algorithms leave.
+"""A matrix in memory, dense or sparse, and the questions that algorithms ask of it.
 
-Answers are float64 whatever the data is stored in, and nothing of the size of the data is made dense: a block of
-rows at a time is the most. Columns are the default side; ask the transpose for rows.
+Answers are float64, whatever the type of the data. A sparse matrix is never made dense as a whole, only one block of
+rows at a time. Questions are about columns; ask the transpose about rows.
 """
 
 from collections.abc import Iterator
@@ -24,9 +24,9 @@ class LocalMatrix:
     Parameters
     ----------
     values : ndarray or csr_array or csc_array
-        Finite, float32 or float64, nonnegative for all but CUR. Never written to.
+        Finite, float32 or float64; nonnegative except for CUR. Never written to.
     exponent : int
-        The matrix stands for ``values * 2**exponent``. Factors do not depend on it; the core and norms do.
+        The matrix is ``values * 2**exponent``. Answers are those for ``values``; `in_units` converts them.
     """
 
     def __init__(self, values: Any, exponent: int = 0) -> None:
@@ -36,13 +36,13 @@ class LocalMatrix:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
+        """Number of rows and number of columns."""
         m, n = self.values.shape
         return int(m), int(n)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What the data is stored in, and results are cast back to."""
+        """Type of the stored data, and of the final results."""
         dtype: np.dtype[Any] = self.values.dtype
         return dtype
 
@@ -58,12 +58,12 @@ class LocalMatrix:
 
     @property
     def raw(self) -> Any:
-        """The array or sparse array that holds the entries: what a function of a user is given."""
+        """The stored array or sparse array, for functions written by users."""
         return self.values
 
     @property
     def mantissa(self) -> "LocalMatrix":
-        """The matrix divided by its power of two, sharing memory: for answers that do not depend on units."""
+        """The matrix without its power of two, sharing memory; for answers that do not depend on units."""
         return LocalMatrix(self.values)
 
     def in_units(self, results: Array | float, power: int = 1, *, shift: int = 0, out: Array | None = None) -> Array:
@@ -85,7 +85,7 @@ class LocalMatrix:
         return float((self.values.data if self.is_sparse else self.values).min(initial=0.0))
 
     def stored_per_row(self) -> Indices:
-        """Return how many entries are stored of each row: all of a dense one."""
+        """Return the number of stored entries of each row: all entries of a dense matrix."""
         if not self.is_sparse:
             return np.full(self.shape[0], self.shape[1])
         return np.asarray(np.diff(self.values.tocsr().indptr), dtype=np.intp)
@@ -112,7 +112,7 @@ class LocalMatrix:
         return int(np.count_nonzero(self.values.data if self.is_sparse else self.values))
 
     def filled_columns(self) -> NDArray[np.bool_]:
-        """Tell which columns have an entry that is not zero."""
+        """Return which columns have a nonzero entry."""
         if not self.is_sparse:
             return np.asarray(self.values.any(axis=0))
         filled = np.zeros(self.shape[1], dtype=bool)
@@ -152,10 +152,10 @@ class LocalMatrix:
         return np.asarray((wide.T @ (wide if cols is None else wide[:, cols])).toarray())
 
     def gram_root(self) -> Array:
-        """Return a dense B of at most n rows with ``B.T @ B = X.T @ X``: X itself when it is wide, else its R factor.
+        """Return a dense B of at most n rows with ``B.T @ B = X.T @ X``: X itself if it is wide, else its R factor.
 
-        The R factor is found by blocks of rows, and without squaring the condition number as the Gram matrix does. It
-        is dense, and so is X when it is wide: for matrices with few rows or few columns.
+        The R factor is computed by blocks of rows, and unlike the Gram matrix without squaring the condition number.
+        The result is dense: use this for matrices with few rows or few columns.
         """
         m, n = self.shape
         if m <= n:
@@ -171,11 +171,11 @@ class LocalMatrix:
         return root
 
     def sums(self) -> Array:
-        """L1 norms of the columns, where nothing is negative."""
+        """Return the sums of the columns: their l1 norms if nothing is negative."""
         return self.cross(np.ones(self.shape[0]))
 
     def squared_norms(self) -> Array:
-        """Squared l2 norms of the columns, found once."""
+        """Squared l2 norms of the columns, computed once."""
         if self._norms is None:
             self._norms = self._squared_norms()
         return self._norms.copy()
@@ -201,9 +201,9 @@ class LocalMatrix:
         return block.toarray().astype(np.float64, copy=False) if self.is_sparse else np.array(block, dtype=np.float64)
 
     def columns(self, indices: Indices) -> "LocalMatrix":
-        """Return the given columns as a matrix; a sparse one is stored by columns, so that this is cheap there.
+        """Return the given columns as a matrix, in CSC format if it is sparse, which makes further calls cheap.
 
-        All columns in their order share memory if they can.
+        All columns in their order share memory with the matrix if possible.
         """
         values = self.values.tocsc() if self.is_sparse else self.values
         whole = np.array_equal(indices, np.arange(self.shape[1]))
