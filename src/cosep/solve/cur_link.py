@@ -1,4 +1,4 @@
-"""A matrix and a Selection enter, the CUR factorization through the selected columns and rows leaves.
+"""The CUR factorization through selected columns and rows.
 
 Notation
 --------
@@ -17,8 +17,8 @@ from cosep.records.selection import Selection
 from cosep.utils.precision import narrow
 from cosep.utils.types import Array, Indices
 
-# Singular values below this share of the largest count as zero in an inverse.
-CUTOFF = 1e-12
+# Singular values below this share of the largest are zero in an inverse.
+SINGULAR_VALUE_TOL = 1e-12
 
 
 def optimal_link(M: LocalMatrix, rows: Indices, cols: Indices) -> Array:
@@ -27,12 +27,12 @@ def optimal_link(M: LocalMatrix, rows: Indices, cols: Indices) -> Array:
 
 
 def skeleton_link(M: LocalMatrix, rows: Indices, cols: Indices) -> Array:
-    """``U = M(K1,K2)^+``, which looks at the selected rows and columns alone."""
+    """``U = M(K1,K2)^+``, which depends on the selected rows and columns alone."""
     return _inverse(M.take(rows, cols))
 
 
 def _inverse(A: Array) -> Array:
-    return np.asarray(np.linalg.pinv(A, rcond=CUTOFF), dtype=np.float64)
+    return np.asarray(np.linalg.pinv(A, rcond=SINGULAR_VALUE_TOL), dtype=np.float64)
 
 
 LINKS: dict[str, Callable[[LocalMatrix, Indices, Indices], Array]] = {
