@@ -1,9 +1,8 @@
-"""A matrix enters, the columns that the successive projection algorithm picks leave.
+"""SPA, the successive projection algorithm: columns that are farthest from the span of those chosen before.
 
 Notation
 --------
-M : data, its columns divided by their sums unless told otherwise
-u : unit vector of the part of the last chosen column that the earlier ones do not span
+M : data, by default with columns divided by their sums
 """
 
 from typing import Any
@@ -25,15 +24,15 @@ def spa(X: Any, r: int, *, normalize: bool = True, tol: float = 1e-9, pool: Pool
     ----------
     X : array-like or sparse of shape (m, n)
     r : int
-        How many columns.
+        Number of columns to select.
     normalize : bool
-        Divide each column by its sum for the choice. Separability is a property of cones, so the planted columns of
-        a separable matrix are found for certain only with this.
+        Divide each column by its sum for the choice (default). Separability is a property of cones: only with this is
+        SPA certain to find the columns that generate a separable matrix.
     tol : float
         Stop, with a warning and fewer than r columns, when the largest squared residual over the largest squared
-        norm falls to this: the columns chosen explain everything. ``tol=0`` goes on as long as rounding allows.
+        norm falls to this value: the columns chosen explain everything. ``tol=0`` continues as long as rounding allows.
     pool : Pool, optional
-        Which columns may be chosen, and which must be; these come first.
+        Which columns may be chosen, and which must be; the latter come first. Default: any.
 
     Returns
     -------
