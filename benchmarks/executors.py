@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from benchmarks.harness import Bar, Row, say
 from benchmarks.planted import block, recipe
 from cosep import CoSeparableNMF, make_coseparable
-from cosep.matrix.blocks import RowBlocks
 from cosep.matrix.dask import DaskBlocks
+from cosep.matrix.row_blocks import RowBlocks
 
 MANY = 100
 # So many blocks are read before one of the readers is killed: in the third pass.

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.data import topics
 from benchmarks.harness import ROUNDS, Bar, Row, clock, isolated, say, with_memory
-from cosep.select.newton import solve_newton
+from cosep.solve.newton import solve_newton
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
 KINDS = {"dense": {}, "sparse": {"words": 0.05, "mixture": 0.02, "length": 30.0}}

@@ -35,7 +35,8 @@ from cosep import CoSeparableNMF, Factorization, row_blocks
 from cosep.fit.blocks import MOST_SAMPLED
 from cosep.fit.choice import SEARCHES
 from cosep.io import read_blocks, write_blocks
-from cosep.matrix.blocks import FAN, MOST_ENTRIES, MOST_PARTS, MOST_ROWS, RowBlocks
+from cosep.matrix.merging import MERGE_WIDTH, MOST_PARTS
+from cosep.matrix.row_blocks import MOST_ENTRIES, MOST_ROWS, RowBlocks
 
 SIZES = (100_000, 1_000_000, 10_000_000)
 COMPARED = 1_000_000
@@ -194,10 +195,10 @@ def costs(m: int, n: int, z: float, r: int, passes: int) -> Row:
     solves = 2 * steps + 3
     in_block = min(MOST_ROWS, MOST_ENTRIES / z, m)
     parts = min(MOST_PARTS, ceil(m / in_block))
-    sampled, levels, thin = 12 * z * min(MOST_SAMPLED, m), 1 + log(parts, FAN), 8.0 * n * r
+    sampled, levels, thin = 12 * z * min(MOST_SAMPLED, m), 1 + log(parts, MERGE_WIDTH), 8.0 * n * r
     return {
         "flops": m * (z * (8 + 8 * SEARCHES + 6 * steps) + products * z * r + SOLVE * solves * r * r),
         "read_gb": passes * m * (12 * z + 8) / 1e9,
         "moved_gb": (parts * (16 * n + (2 * steps + 1) * thin) + sampled * levels) / 1e9,
-        "worker_mb": (in_block * (36 * z + 12 * 8 * r) + (FAN + 5) * 2 * thin) / 1e6,
+        "worker_mb": (in_block * (36 * z + 12 * 8 * r) + (MERGE_WIDTH + 5) * 2 * thin) / 1e6,
     }

@@ -1,6 +1,6 @@
 """The fast gradient with the arithmetic of the published code: Gram matrices, and a sort for every row it projects.
 
-`cosep.select.fastgradient` takes the same steps, but multiplies by the thin block instead of its n x n Gram matrix,
+`cosep.solve.fast_gradient` takes the same steps, but multiplies by the thin block instead of its n x n Gram matrix,
 skips zero rows, and projects without sorting. What a user of the published code waits for is this.
 """
 

@@ -15,9 +15,9 @@ import numpy as np
 from cosep import Selection
 from cosep.kernels.projections import project_dictionary
 from cosep.matrix.local import LocalMatrix
-from cosep.select.fastgradient import ALPHA
-from cosep.select.spa import pursue
+from cosep.solve.fast_gradient import ALPHA
 from cosep.solve.nonnegative import column_weights
+from cosep.solve.successive_projections import pursue
 from cosep.utils.types import Array, Indices
 
 ITERATIONS = 1000

@@ -45,8 +45,8 @@ from cosep.datasets.synthetic import Planted
 from cosep.nmf.ahals import ahals
 from cosep.nmf.biorthogonal import biorthogonal
 from cosep.nmf.minvol import minvol
-from cosep.select.newton import solve_newton
-from cosep.select.selfdict import duality_gap
+from cosep.solve.newton import solve_newton
+from cosep.solve.self_dictionary import duality_gap
 from cosep.utils.types import Array
 from experiments.grid import Row
 from experiments.planted import RELEASED, SETTINGS, TOLD, report

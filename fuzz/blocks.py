@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse
 
 from cosep import CoSeparableNMF, SelectionWarning, make_coseparable, row_blocks
-from cosep.matrix.blocks import RowBlocks
+from cosep.matrix.row_blocks import RowBlocks
 from cosep.select import BOTH_SELECTORS
 from fuzz.harness import Case, Limits
 from fuzz.outcomes import WRONG_ANSWER, Found

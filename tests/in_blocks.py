@@ -12,8 +12,8 @@ import scipy.sparse
 
 from cosep import make_coseparable
 from cosep.fit.candidates import Directions
-from cosep.matrix.blocks import RowBlocks
 from cosep.matrix.dask import DaskBlocks, from_array
+from cosep.matrix.row_blocks import RowBlocks
 
 FORMATS = {
     "dense": np.asarray,

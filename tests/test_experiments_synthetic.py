@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cosep import index_accuracy, make_coseparable
-from cosep.select.selfdict import duality_gap
+from cosep.solve.self_dictionary import duality_gap
 from experiments import grid, released, synthetic
 
 

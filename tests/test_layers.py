@@ -50,3 +50,17 @@ def test_no_files_import_each_other_in_a_circle():
 def test_kernels_import_nothing_of_other_rooms():
     kernels = [name for name in FILES if name.startswith("kernels.")]
     assert all(other.startswith("kernels.") for name in kernels for other in imported(name))
+
+
+# Rooms that ask a matrix only questions. Once the raw storage has private names: all but matrix and io.
+CLOSED = ("records", "solve", "select")
+RAW = {"values", "exponent", "_values", "_exponent"}
+
+
+@pytest.mark.parametrize("name", sorted(name for name in FILES if name.startswith(CLOSED)))
+def test_only_the_room_of_matrices_reads_their_raw_storage(name):
+    tree = ast.parse(FILES[name].read_text(encoding="utf-8"))
+    methods = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}  # values() of a dict
+    read = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr in RAW]
+    raw = [f"line {node.lineno}: .{node.attr}" for node in read if id(node) not in methods]
+    assert not raw, f"{name} reads the storage of a matrix ({', '.join(raw)}); ask a question of LocalMatrix instead"

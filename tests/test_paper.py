@@ -18,9 +18,9 @@ from cosep import (
     spa,
 )
 from cosep.datasets import load_documents
-from cosep.select.fastgradient import solve_fast_gradient
-from cosep.select.newton import solve_newton
-from cosep.select.selfdict import largest_penalty
+from cosep.solve.fast_gradient import solve_fast_gradient
+from cosep.solve.newton import solve_newton
+from cosep.solve.self_dictionary import largest_penalty
 
 
 @pytest.fixture(scope="module")

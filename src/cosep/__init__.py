@@ -23,8 +23,8 @@ if TYPE_CHECKING:
         TriSymmetricNMF,
     )
     from cosep.findings.annotation import annotate
-    from cosep.matrix.cutting import row_blocks
     from cosep.matrix.scaling import Scaling
+    from cosep.matrix.to_row_blocks import row_blocks
     from cosep.metrics import clustering_accuracy, index_accuracy, relative_approximation
     from cosep.records.factorization import Factorization
     from cosep.records.selection import Selection, SelectionWarning
@@ -84,7 +84,7 @@ _HOMES = {
     "preselect": "cosep.select.preselection",
     "preselected": "cosep.select.preselected",
     "relative_approximation": "cosep.metrics",
-    "row_blocks": "cosep.matrix.cutting",
+    "row_blocks": "cosep.matrix.to_row_blocks",
     "snpa": "cosep.select.snpa",
     "spa": "cosep.select.spa",
     "stability": "cosep.assess.stability",

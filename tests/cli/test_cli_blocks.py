@@ -16,7 +16,7 @@ import cosep.cli.turns
 import cosep.fit.blocks
 import cosep.fit.checkpoint
 import cosep.fit.choice
-import cosep.matrix.blocks
+import cosep.matrix.row_blocks
 from cosep import CoSeparableNMF, Factorization, make_coseparable
 from cosep.cli.app import app
 from cosep.findings.topics import topics_of
@@ -59,7 +59,7 @@ def home(counts, tmp_path_factory):
     home = tmp_path_factory.mktemp("blocks")
     write_blocks(home / "it.zarr", [counts[:100], counts[100:]])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cosep.matrix.blocks, "MOST_ROWS", 32)
+        patch.setattr(cosep.matrix.row_blocks, "MOST_ROWS", 32)
         patch.setattr(cosep.cli.turns, "ROOM", 70 * (2 * R + 1))
         result = invoke("fit", home / "it.zarr", *SIZES, "--json", "--out", home / "out", "--checkpoint", home / "kept")
     assert result.exit_code == 0, result.stderr
@@ -137,7 +137,7 @@ def test_the_page_says_which_rows_it_shows(home, said):
 def test_new_rows_are_explained_block_by_block(counts, home, monkeypatch, tmp_path):
     np.savez(tmp_path / "whole.npz", counts.toarray())
     whole = invoke("transform", home / "out", tmp_path / "whole.npz")
-    monkeypatch.setattr(cosep.matrix.blocks, "MOST_ROWS", 32)
+    monkeypatch.setattr(cosep.matrix.row_blocks, "MOST_ROWS", 32)
     monkeypatch.setattr(cosep.cli.turns, "ROOM", 16 * 70 * (R + 1))
     assert invoke("transform", home / "out", home / "it.zarr").stdout == whole.stdout
     assert invoke("transform", home / "out", home / "it.zarr", "--out", tmp_path / "rows.csv").stdout == ""

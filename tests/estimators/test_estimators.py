@@ -36,7 +36,7 @@ from cosep import (
     row_blocks,
     spa,
 )
-from cosep.matrix.blocks import RowBlocks
+from cosep.matrix.row_blocks import RowBlocks
 from cosep.matrix.scaling import scale
 from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS, EITHER_SELECTORS
 from cosep.select.cur import METHODS

@@ -37,7 +37,7 @@ def test_candidates_of_blocks_are_those_of_the_whole_the_first_of_equal_rows(dat
         col_scale=np.linspace(0.5, 2, X.shape[1]) if limits == "scaled" else None,
         allowed=allowed.get(limits),
     )
-    found = local(X, lengths_of(len(X), count, ragged=ragged), FORMATS[name]).fold(candidates, where)
+    found = local(X, lengths_of(len(X), count, ragged=ragged), FORMATS[name]).reduce(candidates, where)
     expected = slow_candidates(where, X)
     np.testing.assert_array_equal(found.indices, expected)
     np.testing.assert_array_equal(np.unique(found.found), np.unique(expected[expected >= 0]))
@@ -48,7 +48,7 @@ def test_candidates_of_blocks_are_those_of_the_whole_the_first_of_equal_rows(dat
 def test_the_vertices_of_a_separable_matrix_go_farthest():
     X, truth = make_coseparable(300, 30, 5, 5, random_state=0)
     typical, extreme = directions(LocalMatrix(X), truth.row_indices)
-    best = local(X, lengths_of(300, 7)).fold(candidates, Directions(typical, extreme, None, None)).indices[:, 0]
+    best = local(X, lengths_of(300, 7)).reduce(candidates, Directions(typical, extreme, None, None)).indices[:, 0]
     assert best[5:].tolist() == truth.row_indices.tolist()
 
 

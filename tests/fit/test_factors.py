@@ -3,8 +3,8 @@ import pytest
 
 from cosep import Factorization, Selection, mix
 from cosep.fit.factors import Fitted, Short, long_factors, outcome, sums
-from cosep.matrix.blocks import Column
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.row_blocks import Column
 from cosep.solve.nonnegative import coefficients
 from in_blocks import DATA, FORMATS, lengths_of, local
 from oracles import qp_orthant
@@ -31,7 +31,7 @@ def slow_balanced(X, col_scale):
 def test_sums_of_blocks_are_those_of_the_whole(data, count, ragged, name):
     X, rows, cols, P2, topics, col_scale = problem(data)
     S = X[np.ix_(rows, cols)]
-    found = local(X, lengths_of(len(X), count, ragged=ragged), FORMATS[name]).fold(
+    found = local(X, lengths_of(len(X), count, ragged=ragged), FORMATS[name]).reduce(
         sums, Short(S, cols, S @ P2, topics, col_scale)
     )
     A = slow_balanced(X, col_scale)
@@ -46,7 +46,7 @@ def test_long_factors_solve_the_problem_of_each_row():
     S, R = X[np.ix_(rows, cols)], X[rows]
     fit = Fitted(S, cols, S @ P2, R, P2, topics[0], col_scale, np.ones((X.shape[1], 3)))
     columns = [Column(3, np.dtype(float)), Column(3, np.dtype(float)), Column(None, np.dtype(int))]
-    P1, U, labels = local(X, lengths_of(len(X), 7)).along(long_factors, fit, columns)
+    P1, U, labels = local(X, lengths_of(len(X), 7)).map_rows(long_factors, fit, columns)
     for i in range(0, 900, 50):
         np.testing.assert_allclose(U[i], qp_orthant(R @ R.T, R @ X[i]), atol=1e-7)
         H = S @ P2
@@ -70,7 +70,7 @@ def test_errors_are_those_of_the_factorization_of_the_whole(data, count, ragged,
     S, P2 = whole.core, whole.col_factor
     shares = np.random.default_rng(1).uniform(size=(X.shape[1], 3))
     fit = Fitted(S, cols, S @ P2, X[rows], whole.col_weights, topics[0], col_scale, shares)
-    found = local(X, lengths_of(len(X), count, ragged=ragged), FORMATS[name]).fold(outcome, fit)
+    found = local(X, lengths_of(len(X), count, ragged=ragged), FORMATS[name]).reduce(outcome, fit)
     total = (X**2).sum()
     fidelity = 1 - np.sqrt(found.errors[:3] / total)
     np.testing.assert_allclose(fidelity, whole.fidelity(X), rtol=1e-9)

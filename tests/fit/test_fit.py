@@ -20,7 +20,7 @@ from sklearn.base import clone
 from cosep import CoSeparableNMF, Pool, Selection, SelectionWarning, cosfgm, make_coseparable, row_blocks
 from cosep.fit import blocks as fit
 from cosep.fit import choice
-from cosep.matrix.blocks import BlockError
+from cosep.matrix.block import BlockError
 from cosep.matrix.dask import DaskBlocks
 from in_blocks import (
     DATA,

@@ -191,7 +191,7 @@ def together(*calls):
 
 def test_several_fits_may_share_a_checkpoint(tmp_path):
     """All find the same, whatever another one, which ends earlier, removes meanwhile."""
-    expected = blocks().fold(statistics, Drawing(0, 50))
+    expected = blocks().reduce(statistics, Drawing(0, 50))
 
     def fit():
         found = []
@@ -271,5 +271,5 @@ def test_a_read_only_folder_is_refused_before_anything_is_read(tmp_path):
 
 def test_blocks_that_say_what_they_are_need_not_be_read_for_it(tmp_path):
     known = blocks(identity="a file, and its age")
-    known.fold = refuse
+    known.reduce = refuse
     Passes(known, tmp_path)

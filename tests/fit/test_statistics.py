@@ -6,7 +6,7 @@ from in_blocks import DATA, FORMATS, lengths_of, local
 
 
 def gathered(X, lengths, drawing, make=np.asarray):
-    return local(X, lengths, make).fold(statistics, drawing)
+    return local(X, lengths, make).reduce(statistics, drawing)
 
 
 def slow_statistics(X, seed, most):

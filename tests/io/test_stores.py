@@ -19,10 +19,11 @@ import zarr
 import cosep.io.stores
 import cosep.io.writing
 import cosep.io.zarr
-import cosep.matrix.blocks
+import cosep.matrix.row_blocks
 from cosep import CoSeparableNMF, make_coseparable
 from cosep.io import read_blocks, write_blocks
-from cosep.matrix.blocks import BlockError, RowBlocks
+from cosep.matrix.block import BlockError
+from cosep.matrix.row_blocks import RowBlocks
 
 M, N = 60, 40
 CUTS = ((0, 10), (10, 11), (11, 45), (45, 60))
@@ -39,8 +40,8 @@ def planted():
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Cut into many blocks what is too small for it."""
-    monkeypatch.setattr(cosep.matrix.blocks, "MOST_ENTRIES", 300)
-    monkeypatch.setattr(cosep.matrix.blocks, "MOST_ROWS", 7)
+    monkeypatch.setattr(cosep.matrix.row_blocks, "MOST_ENTRIES", 300)
+    monkeypatch.setattr(cosep.matrix.row_blocks, "MOST_ROWS", 7)
     monkeypatch.setattr(cosep.io.writing, "CHUNK", 200)
 
 

@@ -13,8 +13,9 @@ import dask.array as da
 import numpy as np
 import pytest
 
-from cosep.matrix.blocks import BlockError, Column
+from cosep.matrix.block import BlockError
 from cosep.matrix.dask import LEAF, DaskBlocks, from_array, from_pieces
+from cosep.matrix.row_blocks import Column
 from in_blocks import DATA, FORMATS, array, by_dask, chunked, failing, lengths_of, local, noted, piece, reads
 
 X = DATA["counts"]
@@ -54,36 +55,36 @@ def test_answers_rows_and_long_arrays_are_those_of_local_blocks_bit_for_bit(make
     lengths = lengths_of(len(X), count, ragged=ragged)
     name = {9: "dense", 70: "coo"}[count]
     blocks, twin = make(X, lengths, FORMATS[name]), local(X, lengths, FORMATS[name])
-    answer, expected = blocks.fold(told, 0.1), twin.fold(told, 0.1)
+    answer, expected = blocks.reduce(told, 0.1), twin.reduce(told, 0.1)
     assert answer.text == expected.text
     np.testing.assert_array_equal(answer.total, expected.total)
     wanted = np.array([7, 899, 0, 450])
     np.testing.assert_array_equal(blocks.rows(wanted).take(), X[wanted])
-    for lazy, long in zip(blocks.along(tripled, 3.0, COLUMNS), twin.along(tripled, 3.0, COLUMNS), strict=True):
+    for lazy, long in zip(blocks.map_rows(tripled, 3.0, COLUMNS), twin.map_rows(tripled, 3.0, COLUMNS), strict=True):
         assert lazy.dtype == long.dtype
         assert lazy.chunks[0] == tuple(length for length in lengths if length)
         np.testing.assert_array_equal(lazy.compute(), long)
 
 
 def test_answers_of_many_blocks_are_added_up_in_the_same_turns(monkeypatch):
-    monkeypatch.setattr("cosep.matrix.blocks.MOST_PARTS", 3)
+    monkeypatch.setattr("cosep.matrix.merging.MOST_PARTS", 3)
     lengths, seen = lengths_of(len(X), 10), []
-    answer = by_dask(X, lengths).fold(told, 0.1, progress=lambda *step: seen.append(step))
-    expected = local(X, lengths).fold(told, 0.1)
+    answer = by_dask(X, lengths).reduce(told, 0.1, progress=lambda *step: seen.append(step))
+    expected = local(X, lengths).reduce(told, 0.1)
     assert answer.text == expected.text == "((((0 90) 180) 270) (((360 450) 540) 630) (720 810))"
     np.testing.assert_array_equal(answer.total, expected.total)
     assert seen == [(i, 10) for i in range(1, 11)]
 
 
 def test_a_graph_has_few_layers_however_many_blocks():
-    for lazy in chunked(X, lengths_of(len(X), 90)).along(tripled, 3.0, COLUMNS):
+    for lazy in chunked(X, lengths_of(len(X), 90)).map_rows(tripled, 3.0, COLUMNS):
         assert len(lazy.dask.layers) == 2
 
 
 def test_nothing_is_read_before_an_array_is_computed(tmp_path):
     one = dask.delayed(partial(noted, tmp_path, X, "x"))()
     blocks = from_array(da.from_delayed(one, X.shape, X.dtype))
-    lazy, positions = blocks.along(tripled, 3.0, COLUMNS)
+    lazy, positions = blocks.map_rows(tripled, 3.0, COLUMNS)
     assert reads(tmp_path) == 0
     dask.compute(lazy, positions)
     assert reads(tmp_path) == 1
@@ -91,7 +92,7 @@ def test_nothing_is_read_before_an_array_is_computed(tmp_path):
 
 def test_progress_ends_with_all_blocks_and_never_falls(scheduler):
     seen = []
-    by_dask(X, lengths_of(len(X), 20)).fold(told, 1.0, progress=lambda *step: seen.append(step))
+    by_dask(X, lengths_of(len(X), 20)).reduce(told, 1.0, progress=lambda *step: seen.append(step))
     done = [step for step, _ in seen]
     assert {count for _, count in seen} == {20}
     assert done == sorted(done)
@@ -112,11 +113,11 @@ def test_a_block_that_cannot_be_read_is_named(kind):
         groups = [tuple(dask.delayed(one)() for one in group) for group in groups]
     blocks.groups = tuple(groups)
     with pytest.raises(BlockError, match=r"part-3 \(rows 540 to 719\) cannot be read \(bad sector\)"):
-        blocks.fold(told, 1.0)
+        blocks.reduce(told, 1.0)
     coarse = blocks.coarsened()
     assert len(coarse.groups) == 1
     with pytest.raises(BlockError, match=r"part-3 \(within rows 0 to 899\) cannot be read \(bad sector\)"):
-        coarse.fold(told, 1.0)
+        coarse.reduce(told, 1.0)
 
 
 @pytest.mark.usefixtures("scheduler")
@@ -125,7 +126,7 @@ def test_a_bad_entry_is_found_in_its_block(value):
     bad = X.copy()
     bad[400, 3] = value
     with pytest.raises(BlockError, match=r"block 2 \(rows 360 to 539\) is bad"):
-        chunked(bad, lengths_of(len(X), 5)).fold(told, 1.0)
+        chunked(bad, lengths_of(len(X), 5)).reduce(told, 1.0)
 
 
 def test_a_failing_callback_reads_nothing_again(tmp_path):
@@ -137,7 +138,7 @@ def test_a_failing_callback_reads_nothing_again(tmp_path):
         raise KeyError(msg)
 
     with dask.config.set(scheduler="synchronous"), pytest.raises(KeyError, match="enough"):
-        blocks.fold(told, 1.0, progress=stop)
+        blocks.reduce(told, 1.0, progress=stop)
     assert reads(tmp_path) == 1
 
 
@@ -148,9 +149,9 @@ def test_a_scheduler_that_was_asked_for_comes_before_the_cluster():
         return os.getpid()
 
     blocks = by_dask(X, [len(X)])
-    assert blocks.fold(process) != os.getpid()
+    assert blocks.reduce(process) != os.getpid()
     with dask.config.set(scheduler="threads"):
-        assert blocks.fold(process) == os.getpid()
+        assert blocks.reduce(process) == os.getpid()
 
 
 def test_a_block_that_ends_every_worker_is_named(client):
@@ -163,13 +164,13 @@ def test_a_block_that_ends_every_worker_is_named(client):
     before = client.run_on_scheduler(allow, 0)
     try:
         with pytest.raises(BlockError, match=r"block 3 \(rows 540 to 719\) ended every worker .* smaller blocks"):
-            blocks.fold(told, 1.0, only=[3])  # alone: at the first death all that the worker had would be to blame
+            blocks.reduce(told, 1.0, only=[3])  # alone: at the first death all that the worker had would be to blame
     finally:
         client.run_on_scheduler(allow, before)
 
 
 def test_nothing_stays_on_the_workers(client):
-    by_dask(X, lengths_of(len(X), 12)).fold(told, 1.0)
+    by_dask(X, lengths_of(len(X), 12)).reduce(told, 1.0)
     for _ in range(100):  # what is cancelled goes within a moment
         held = client.run_on_scheduler(lambda dask_scheduler: [str(key) for key in dask_scheduler.tasks])
         held = [key for key in held if key.startswith((LEAF, "cosep-state"))]

@@ -22,7 +22,7 @@ def test_all_answers_are_those_of_the_product(kind, monkeypatch):
         np.testing.assert_allclose(G.sums(), A.sum(axis=0))
         np.testing.assert_allclose(G.squared_norms(), (A**2).sum(axis=0))
         np.testing.assert_allclose(G.squared_norm(), (A**2).sum())
-        np.testing.assert_allclose(np.concatenate([block for _, block in G.row_blocks()]), A)
+        np.testing.assert_allclose(np.concatenate([block for _, block in G.dense_blocks()]), A)
         rows, cols = np.array([3, 1]), np.array([0, 8, 2])
         np.testing.assert_allclose(G.take(rows, cols), A[np.ix_(rows, cols)])
         np.testing.assert_allclose(G.take(cols=cols), A[:, cols])

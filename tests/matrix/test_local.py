@@ -39,7 +39,7 @@ def test_answers_equal_those_of_plain_numpy(kind, dtype):
         np.testing.assert_array_equal(transposed.rows([3, 1]).take(), truth[[3, 1]])
         assert (transposed.largest(), transposed.smallest()) == (truth.max(), 0.0)
         assert (transposed.stored_per_row() >= np.count_nonzero(truth, axis=1)).all()
-        blocks = [block for _, block in transposed.row_blocks()]
+        blocks = [block for _, block in transposed.dense_blocks()]
         np.testing.assert_array_equal(np.concatenate(blocks), truth)
     assert M.squared_norm() == pytest.approx((exact**2).sum(), rel=1e-14)
 
@@ -72,7 +72,7 @@ def test_negative_entries_are_taken_where_they_are_asked_for(kind):
 
 
 def test_rows_too_small_beside_the_largest_entry_are_refused_whatever_their_sign():
-    with pytest.raises(ValueError, match="too small to be told from zero"):
+    with pytest.raises(ValueError, match="too small to be distinguished from zero"):
         as_matrix([[-1.0, 0.0], [0.0, -1e-200]], signed=True)
 
 

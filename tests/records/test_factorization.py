@@ -182,9 +182,9 @@ def test_names_beyond_unicode_are_refused(point, tmp_path):
 
 def test_names_and_settings_that_could_not_be_loaded_are_not_saved(tmp_path):
     for parts in ({"row_names": np.array(["\ud800"] * 8)}, {"row_names": np.array(["\udc00"] * 8, dtype=object)}):
-        with pytest.raises(ValueError, match="row_names hold text that is not valid Unicode"):
+        with pytest.raises(ValueError, match="row_names contain text that is not valid Unicode"):
             make(**parts).save(tmp_path / "model.npz")
-    with pytest.raises(ValueError, match="only what JSON can hold"):
+    with pytest.raises(ValueError, match="only what JSON can store"):
         make(meta={"name": "\ud800"}).save(tmp_path / "model.npz")
     header = {"format": "cosep-factorization", "version": 1, "meta": {"name": "\ud800"}}
     altered(tmp_path / "model.npz", header=np.array(json.dumps(header)))
@@ -326,5 +326,5 @@ def test_a_core_is_diagnosed(core, expected, scale):
 
 
 def test_without_a_core_there_is_nothing_to_diagnose():
-    with pytest.raises(ValueError, match=r"there is no core to diagnose"):
+    with pytest.raises(ValueError, match=r"There is no core to diagnose"):
         Factorization(np.ones((3, 1)), None, np.ones((1, 2))).diagnose_core()

@@ -7,7 +7,7 @@ import pytest
 
 from cosep import both_sides, cosfgm, fgm, make_coseparable, mix, spa
 from cosep.select.fgm import Choice
-from cosep.select.selfdict import SelfDictionary
+from cosep.solve.self_dictionary import SelfDictionary
 
 module = import_module("cosep.select.cosfgm")
 RANDOM = np.random.default_rng(10)
@@ -33,7 +33,7 @@ def test_identifiable_anchors_of_a_wide_core_are_found():
 def test_the_best_iterate_is_kept():
     chosen = cosfgm(COUNTS, 4, 4)
     errors = [error for error, _ in chosen.history]
-    assert mix(COUNTS, chosen, max_iter=module.JUDGING).relative_error(COUNTS) == pytest.approx(min(errors))
+    assert mix(COUNTS, chosen, max_iter=module.FIT_ITER).relative_error(COUNTS) == pytest.approx(min(errors))
     assert chosen.n_iter == len(errors) - 1
     gaps = [gap for error, gap in chosen.history if error == min(errors)]
     assert chosen.gap == gaps[-1]
@@ -69,7 +69,7 @@ def test_the_alternation_ends_when_nothing_gets_better(monkeypatch):
     chosen = cosfgm(COUNTS, 2, 2)
     errors = [error for error, _ in chosen.history]
     assert chosen.n_iter < 38
-    assert int(np.argmin(errors)) == chosen.n_iter - module.PATIENCE
+    assert int(np.argmin(errors)) == chosen.n_iter - module.MAX_IDLE
 
 
 def test_a_degenerate_core_is_reported():

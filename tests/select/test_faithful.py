@@ -67,8 +67,8 @@ def test_exchanges_repair_a_bad_first_choice(monkeypatch):
     X = counts(8)
     best = np.square(faithful(X, 4, 4).history[-1]).sum()
     bad = np.arange(10, 14)
-    monkeypatch.setattr(module, "first_choice", lambda M, *_: module.side_of(M, bad))
-    monkeypatch.setattr(module, "WORTHWHILE", 0.0)
+    monkeypatch.setattr(module, "first_choice", lambda M, *_: module.explained_by(M, bad))
+    monkeypatch.setattr(module, "MIN_GAIN", 0.0)
     sums = np.square(faithful(X, 4, 4).history).sum(axis=1)
     assert sums[-1] - best < 0.5 * (sums[0] - best)
 
@@ -194,7 +194,7 @@ def test_rows_explain_as_much_as_those_of_greedy_selection():
     ratios = []
     for seed in range(10):
         X = counts(seed, (80, 60))
-        ours = module.side_of(as_matrix(X).T, faithful(X, 5, 5).row_indices)
-        theirs = module.side_of(as_matrix(X).T, greedy(X.T, 5).col_indices)
+        ours = module.explained_by(as_matrix(X).T, faithful(X, 5, 5).row_indices)
+        theirs = module.explained_by(as_matrix(X).T, greedy(X.T, 5).col_indices)
         ratios.append((1 - np.sqrt(ours.error)) / (1 - np.sqrt(theirs.error)))
     assert np.mean(ratios) > 0.98

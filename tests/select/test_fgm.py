@@ -15,7 +15,7 @@ from cosep.matrix.local import LocalMatrix
 from cosep.select.fgm import SOLVERS, choose
 from cosep.select.rays import distinct_rays
 
-fastgradient = import_module("cosep.select.fastgradient")
+fast_gradient = import_module("cosep.solve.fast_gradient")
 RANDOM = np.random.default_rng(8)
 X, TRUTH = make_coseparable(30, 25, 4, 4, random_state=9)
 
@@ -60,7 +60,7 @@ def test_columns_that_must_be_chosen_are_free_in_the_model(solver):
 
 def test_the_published_start_follows_the_scale_of_the_data():
     w, p = X.sum(axis=0), np.ones(X.shape[1])
-    start = fastgradient.starting_penalty
+    start = fast_gradient.starting_penalty
     assert start(1e3 * X, 1e3 * w, p, 4) == pytest.approx(1e6 * start(X, w, p, 4))
 
 
@@ -107,7 +107,7 @@ def test_more_columns_than_the_trace_supports_are_found_by_raising_it(solver):
 
 
 def test_a_matrix_too_wide_for_the_published_solver_is_refused_before_any_work(monkeypatch):
-    monkeypatch.setattr(fastgradient, "MOST_COLUMNS", 20)
+    monkeypatch.setattr(fast_gradient, "MOST_COLUMNS", 20)
     with pytest.raises(ValueError, match=r"too large for n=25 distinct columns .*newton"):
         fgm(X, 4, solver="fast-gradient")
     assert len(fgm(X, 4, solver="newton").col_indices) == 4
@@ -134,7 +134,7 @@ def test_a_sparse_matrix_and_its_dense_twin_give_the_same_answer():
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_solve_that_ends_early_says_what_it_reached_and_why(solver):
     with pytest.warns(
-        ConvergenceWarning, match=r"relative duality gap of \d.* only: its iterations were used up. Raise max_iter"
+        ConvergenceWarning, match=r"relative duality gap of \d.* only: it reached max_iter. Raise max_iter"
     ):
         chosen = fgm(RANDOM.uniform(size=(10, 20)), 4, solver=solver, max_iter=1, tol=1e-6)
     assert chosen.gap > 1e-6

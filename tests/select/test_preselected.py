@@ -113,7 +113,7 @@ def test_fewer_directions_than_wanted_give_a_smaller_selection_and_a_warning(nam
 
 
 def test_representatives_that_do_not_meet_are_refused():
-    with pytest.raises(ValueError, match=r"The 1 x 1 rows and columns preselected do not meet; preselect more"):
+    with pytest.raises(ValueError, match=r"The 1 x 1 block of preselected rows and columns is zero; preselect more"):
         preselected(BOTH_SELECTORS["spa"], 1, 1)(np.eye(6)[::-1], 1, 1)
 
 

@@ -28,7 +28,7 @@ def same(indices, expected):
 
 
 # The rows and columns explain everything, so that the convex model has nothing left to compare a gap with.
-@pytest.mark.filterwarnings("ignore:.*lost in rounding:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:.*small as rounding errors:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("seed", range(30))
 @pytest.mark.parametrize("name", BOTH_CORNERS)
 def test_planted_rows_and_columns_are_found_and_mixed_exactly_under_any_scaling(name, seed):

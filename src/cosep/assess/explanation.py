@@ -18,10 +18,10 @@ from cosep.matrix.checks import as_matrix, check_callback, check_nonzero
 from cosep.matrix.local import LocalMatrix
 from cosep.records.factorization import Factorization
 from cosep.records.product import CANCELLATION
-from cosep.select.pursuit import several_largest
 from cosep.solve.alternation import half_squared_error
 from cosep.solve.labels import factor_labels
 from cosep.solve.nonnegative import nonnegative
+from cosep.solve.pursuit import several_largest
 from cosep.utils.messages import shown
 from cosep.utils.ties import SAME
 from cosep.utils.types import Array, Callback, Indices, Table

@@ -35,8 +35,8 @@ from cosep.fit.checkpoint import Checkpoint
 from cosep.fit.factors import Fitted, long_factors
 from cosep.io import read_blocks
 from cosep.io.writing import CHUNK, new_array
-from cosep.matrix.blocks import RowBlocks
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.row_blocks import RowBlocks
 from cosep.records.factorization import Factorization
 from cosep.report import write_report
 from cosep.solve.labels import factor_labels

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.io.record import numbered
-from cosep.matrix.blocks import RowBlocks
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.row_blocks import RowBlocks
 from cosep.utils.types import Callback, Indices
 
 # Numbers that the answers of some blocks may have together: 128 MB.
@@ -29,7 +29,7 @@ def in_turn(
         def progress(step: int, _: int, before: int = done) -> None:
             tell("rows", before + step, n_blocks, np.nan)
 
-        answer = blocks.fold(task, state, only=range(done, last), progress=progress)
+        answer = blocks.reduce(task, state, only=range(done, last), progress=progress)
         yield blocks.slots[done].start, blocks.slots[last - 1].stop, answer
         done = last
 

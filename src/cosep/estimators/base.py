@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cosep.matrix.blocks import Column, RowBlocks
 from cosep.matrix.checks import NotNumbersError, as_matrix, check_positive, is_from_dask
-from cosep.matrix.cutting import own_blocks, row_blocks
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.row_blocks import Column, RowBlocks
+from cosep.matrix.to_row_blocks import own_blocks, row_blocks
 from cosep.records.factorization import Factorization
 from cosep.records.product import squared_row_errors
 from cosep.records.selection import Selection
@@ -155,7 +155,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             return self._mixtures(self._matrix(X, reset=False))
         blocks = self._blocks(own_blocks(X), reset=False)
         mixtures: NDArray[Any]
-        (mixtures,) = blocks.along(mixed, self._unit_components(), [Column(len(self.components_), blocks.dtype)])
+        (mixtures,) = blocks.map_rows(mixed, self._unit_components(), [Column(len(self.components_), blocks.dtype)])
         return mixtures
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
@@ -188,7 +188,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         """
         check_is_fitted(self)
         if self._is_in_blocks(X):
-            found: Misfit = self._blocks(row_blocks(X), reset=False).fold(misfit, self._unit_components())
+            found: Misfit = self._blocks(row_blocks(X), reset=False).reduce(misfit, self._unit_components())
             return 1.0 - (float(np.sqrt(found.error / found.total)) if found.total > 0 else 0.0)
         M = self._matrix(X, reset=False)
         return 1.0 - Factorization(self._mixtures(M), None, self.components_).relative_error(M)
@@ -315,7 +315,7 @@ def product(X: Any, right: NDArray[Any], what: str, *, signed: bool = False) -> 
         raise ValueError(msg)
     if isinstance(M, RowBlocks):
         rows: NDArray[Any]
-        (rows,) = M.along(_times, right.astype(np.float64), [Column(right.shape[1], M.dtype)])
+        (rows,) = M.map_rows(_times, right.astype(np.float64), [Column(right.shape[1], M.dtype)])
         return rows
     exponent = int(np.frexp(np.abs(right).max(initial=0.0))[1])
     rows = M.dot(np.ldexp(right.astype(np.float64), -exponent))

@@ -32,9 +32,9 @@ from cosep.matrix.checks import (
     check_random,
     check_seed,
 )
-from cosep.matrix.cutting import row_blocks
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.scaling import SCALINGS, scale
+from cosep.matrix.to_row_blocks import row_blocks
 from cosep.records.factorization import Factorization
 from cosep.records.selection import Selection, SelectionWarning
 from cosep.select import BOTH_SELECTORS
@@ -425,7 +425,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
 def _completion_errors(M: LocalMatrix, cols: Indices, others: Indices, V: Array) -> Array:
     """``||x(others) - x(cols) V|| / ||x(others)||`` for each row x that is not zero there."""
     errors = []
-    for _, block in M.row_blocks():
+    for _, block in M.dense_blocks():
         kept = block[block[:, others].any(axis=1)]
         rest = kept[:, others]
         with np.errstate(over="ignore"):

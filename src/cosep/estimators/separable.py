@@ -14,7 +14,7 @@ from cosep.select import COLUMN_SELECTORS
 from cosep.select.method import Method, method_named, options_for, refuse_no_selection
 from cosep.select.pool import Pool
 from cosep.select.preselected import preselected
-from cosep.select.spa import warn_if_fewer
+from cosep.select.warn import warn_if_fewer
 from cosep.solve.mix import mix
 
 

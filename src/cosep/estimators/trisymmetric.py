@@ -14,7 +14,7 @@ from cosep.nmf.trisymmetric import ANCHORS, trisymmetric
 from cosep.records.factorization import Factorization
 from cosep.records.selection import Selection, SelectionWarning
 from cosep.select.pool import Pool
-from cosep.select.spa import warn_if_fewer
+from cosep.select.warn import warn_if_fewer
 from cosep.solve.labels import factor_labels
 from cosep.utils.types import Callback
 

@@ -9,7 +9,7 @@ import numpy as np
 from cosep.estimators import CoSeparableNMF
 from cosep.estimators.base import by_position
 from cosep.matrix.checks import as_matrix
-from cosep.matrix.cutting import layer_names
+from cosep.matrix.to_row_blocks import layer_names
 from cosep.select.pool import Pool
 from cosep.utils.messages import shown
 from cosep.utils.types import Indices

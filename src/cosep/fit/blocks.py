@@ -18,9 +18,9 @@ from cosep.fit.clusters import cluster_factors, label, unit
 from cosep.fit.factors import Fitted, Outcome, Short, Sums, balanced, long_factors, outcome, row_shares, sums
 from cosep.fit.passes import Passes
 from cosep.fit.statistics import Drawing, Statistics, statistics
-from cosep.matrix.blocks import Column, RowBlocks
 from cosep.matrix.checks import SAFE_EXPONENT
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.row_blocks import Column, RowBlocks
 from cosep.matrix.scaling import inverse
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
@@ -141,7 +141,7 @@ def along_rows(blocks: RowBlocks, fit: LargeFit) -> tuple[Any, Any, Any]:
     """Return P1, the faithful weights U and the clusters of all rows; of Dask blocks as lazy arrays."""
     r1 = len(fit.fitted.S)
     columns = [Column(r1, blocks.dtype), Column(r1, blocks.dtype), Column(None, np.dtype(np.intp))]
-    P1, U, labels = blocks.along(long_factors, fit.fitted, columns)
+    P1, U, labels = blocks.map_rows(long_factors, fit.fitted, columns)
     return P1, U, labels
 
 

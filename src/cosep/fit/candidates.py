@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from cosep.matrix.blocks import stack
+from cosep.matrix.block import stack
 from cosep.matrix.local import LocalMatrix
 from cosep.solve.nonnegative import coefficients
 from cosep.utils.types import Array, Indices

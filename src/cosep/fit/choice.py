@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cosep.fit.candidates import Candidates, Directions, candidates, directions
 from cosep.fit.passes import Passes
 from cosep.fit.statistics import Sample, Statistics, sample_of, uniforms
-from cosep.matrix.blocks import stack
+from cosep.matrix.block import stack
 from cosep.matrix.checks import check_indices
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.scaling import inverse
@@ -26,7 +26,7 @@ from cosep.records.model_file import as_tuples
 from cosep.records.selection import Selection, SelectionWarning
 from cosep.select.method import refuse_no_selection
 from cosep.select.pool import Pool, check_is_pool
-from cosep.select.spa import warn_if_fewer
+from cosep.select.warn import warn_if_fewer
 from cosep.solve.alternation import Budget
 from cosep.utils.types import Indices
 

@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse
 
 from cosep.fit.checkpoint import Checkpoint
-from cosep.matrix.blocks import Progress, RowBlocks
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.row_blocks import Progress, RowBlocks
 from cosep.utils.types import Callback, Indices
 
 PARTS = {"data", "indices", "indptr", "shape"}
@@ -63,12 +63,12 @@ class Passes:
         if self.checkpoint is not None:
             self.checkpoint.prepare()
             ends = sorted({0, len(blocks.groups) - 1})
-            self.identity = self.identity or repr(blocks.fold(prints, only=ends))
+            self.identity = self.identity or repr(blocks.reduce(prints, only=ends))
 
     def fold(self, name: str, kind: Any, task: Callable[[Any, LocalMatrix, int], Any], state: Any) -> Any:
         """Ask all blocks, unless the answer, of this kind, is here already."""
         self.count += 1
-        return self.recall(name, kind, state, lambda: self.blocks.fold(task, state, progress=self._progress(name)))
+        return self.recall(name, kind, state, lambda: self.blocks.reduce(task, state, progress=self._progress(name)))
 
     def rows(self, name: str, indices: Indices) -> LocalMatrix:
         """Return rows by their positions."""

@@ -12,7 +12,7 @@ from cosep.io.zarr import is_zarr, zarr_blocks
 from cosep.utils.messages import shown
 
 if TYPE_CHECKING:
-    from cosep.matrix.blocks import RowBlocks
+    from cosep.matrix.row_blocks import RowBlocks
 
 
 def read_blocks(path: str | os.PathLike[str], *, layer: str | None = None) -> "RowBlocks":

@@ -15,7 +15,7 @@ from cosep.utils.messages import shown
 from cosep.utils.paths import check_path
 
 if TYPE_CHECKING:
-    from cosep.matrix.blocks import RowBlocks
+    from cosep.matrix.row_blocks import RowBlocks
 
 # Entries in a chunk: 8 MB of float64.
 CHUNK = 1 << 20
@@ -86,8 +86,8 @@ def _refuse_taken(goal: Path) -> None:
 
 def _checked(blocks: Any) -> Iterator[tuple[int, Any]]:
     """Yield blocks that have rows, with their numbers, each once its entries are known to be finite and nonnegative."""
-    from cosep.matrix.blocks import RowBlocks  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
     from cosep.matrix.checks import as_matrix  # noqa: PLC0415 - as above
+    from cosep.matrix.row_blocks import RowBlocks  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
 
     if isinstance(blocks, RowBlocks):
         for number, slot in enumerate(blocks.slots):

@@ -136,7 +136,7 @@ def _chosen(source: Source, root: Node, layer: str | None) -> Node:
 
 def _dense(source: Source, node: Node) -> dict[str, Any]:
     """Cut an array at the ends of its chunks, which may cut the columns as well."""
-    from cosep.matrix.blocks import MOST_ENTRIES, MOST_ROWS  # noqa: PLC0415 - importing cosep.io must stay quick
+    from cosep.matrix.row_blocks import MOST_ENTRIES, MOST_ROWS  # noqa: PLC0415 - importing cosep.io must stay quick
 
     array = _sized_array(source, node.path)
     if array.ndim != 2:
@@ -192,7 +192,7 @@ def _sparse(source: Source, node: Node) -> dict[str, Any]:
 
 def _even_cuts(indptr: Any, m: int) -> list[int]:
     """Return where to cut so that no block has too many entries, or rows; ``indptr`` is read in stretches."""
-    from cosep.matrix.blocks import MOST_ENTRIES, MOST_ROWS  # noqa: PLC0415 - importing cosep.io must stay quick
+    from cosep.matrix.row_blocks import MOST_ENTRIES, MOST_ROWS  # noqa: PLC0415 - importing cosep.io must stay quick
 
     cuts: list[int] = []
     start, before = 0, 0

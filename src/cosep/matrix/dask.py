@@ -1,12 +1,12 @@
-"""Dask arrays, data frames and delayed blocks enter; the same answers as of local blocks leave, found by Dask.
+"""Blocks of rows that Dask evaluates: Dask arrays, data frames and delayed objects.
 
-The only file that knows Dask. Every pass is one graph: a task for each block, which reads it and answers, and tasks
-that merge answers. It runs on whatever scheduler is at hand: threads, or the workers of a ``distributed.Client``.
-Blocks are never kept, so that memory is that of a block for each thread, and what dies with a worker is found again.
+The only file that imports Dask. Every pass is one graph: a task for each block, which reads it and answers, and tasks
+that merge answers. It runs on the current scheduler: threads, or the workers of a ``distributed.Client``. Blocks are
+never kept, so that each thread needs the memory of one block, and results lost with a worker are computed again.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from operator import itemgetter
@@ -25,48 +25,30 @@ from dask.utils import ensure_dict
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from cosep.matrix.blocks import (
-    BlockError,
-    Column,
-    Progress,
-    RowBlocks,
-    RowNames,
-    Slot,
-    ask,
-    ask_next,
-    branches,
-    chains,
-    facts,
-    layout,
-    merged,
-    tree,
-    typed,
-    unreadable,
-)
-from cosep.matrix.local import LocalMatrix
+from cosep.matrix.block import BlockError, Slot, facts, layout, unreadable
+from cosep.matrix.merging import branches, chains, merged, tree
+from cosep.matrix.row_blocks import Column, Progress, RowBlocks, RowNames, Task, ask, ask_next, typed
 from cosep.utils.messages import one_line, shown
 
-# The name of the tasks that answer for one block; its number stands last.
+# Prefix of the names of tasks for one block, which end with the number of the block.
 LEAF = "cosep-block"
-# What a task may need of the results so far is sent once to each worker; above the size that Dask warns about.
+# Earlier results that tasks need are sent once to each worker; Dask warns only above this size.
 LARGEST_STATE = "10GB"
-# How long a cluster may take to answer.
-PATIENCE = "10s"
-# How often, in seconds, the connection is looked at while a pass goes on.
+# Timeout of a cluster.
+TIMEOUT = "10s"
+# Seconds between checks of the connection during a pass.
 POLL = 1.0
 
 
 class ClusterLostError(ConnectionError):
-    """The scheduler of a cluster ended, or was started anew, and with it all that it was computing."""
+    """The scheduler of a cluster ended or was restarted, and its computations are lost."""
 
 
 class DaskBlocks(RowBlocks):
-    """A matrix in blocks of rows, evaluated by Dask; pieces are delayed objects, or functions as for `RowBlocks`."""
+    """A matrix in blocks of rows, evaluated by Dask. Its pieces are delayed objects, or functions as in `RowBlocks`."""
 
-    def _folded(
-        self, task: Callable[[Any, LocalMatrix, int], Any], state: Any, asked: list[int], progress: Progress | None
-    ) -> Any:
-        tell = None if progress is None else _Telling(progress)
+    def _reduced(self, task: Task, state: Any, asked: list[int], progress: Progress | None) -> Any:
+        report = None if progress is None else _Reporting(progress)
         shared, runs = _shared(state), chains(asked)
         ask_block, merge = delayed(_asked, pure=False), delayed(_merged, pure=False)
 
@@ -79,7 +61,7 @@ class DaskBlocks(RowBlocks):
 
         tops = [tree(branch, leaf, lambda parts: merge(*parts)) for branch in branches(range(len(runs)))]
         try:
-            return merged(_computed([_flat(top) for top in tops], len(asked), tell))
+            return merged(_computed([_flat(top) for top in tops], len(asked), report))
         except (BlockError, ClusterLostError):
             raise
         except Exception as error:
@@ -91,14 +73,12 @@ class DaskBlocks(RowBlocks):
                     "need more memory than a worker has: use smaller blocks, or larger workers."
                 )
                 raise BlockError(msg) from error
-            if tell is None or not tell.failed:
+            if report is None or not report.failed:
                 _name_unreadable([(list(self.groups[i]), self.slots[i]) for i in asked], error)
             raise
 
-    def along(
-        self, task: Callable[[Any, LocalMatrix, int], tuple[Any, ...]], state: Any, columns: Sequence[Column]
-    ) -> tuple[Any, ...]:
-        """Return Dask arrays of what the function makes of every block; nothing is read until they are computed."""
+    def map_rows(self, task: Task, state: Any, columns: Sequence[Column]) -> tuple[Any, ...]:
+        """Return Dask arrays of the results of all blocks; nothing is read until they are computed."""
         shared, leaf, name = _shared(state), delayed(_typed_answer, pure=False), f"cosep-answers-{uuid4().hex}"
         answers = [
             leaf(task, shared, slot, list(columns), *group, dask_key_name=(name, i))
@@ -109,12 +89,12 @@ class DaskBlocks(RowBlocks):
 
 
 def _without_layers(*collections: Delayed) -> dict[Any, Any]:
-    """Return one plain graph: Dask looks at all blocks for each layer, and each block would be one."""
+    """Return one plain graph: with a layer for each block, Dask would visit all blocks once per layer."""
     return dict(ensure_dict(HighLevelGraph.merge(*(one.dask for one in collections))))
 
 
 def _flat(one: Delayed) -> Delayed:
-    """Return the same, with a plain graph."""
+    """Return the same object with a plain graph."""
     return Delayed(one.key, _without_layers(one))
 
 
@@ -126,8 +106,8 @@ def _column(tuples: Any, k: int, column: Column) -> Any:
     return tuples.map_blocks(itemgetter(k), dtype=column.dtype, chunks=chunks, new_axis=axis, meta=meta)
 
 
-class _Telling:
-    """Tells progress, and remembers whether that is what failed."""
+class _Reporting:
+    """A progress callback that remembers whether it failed."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
@@ -149,24 +129,18 @@ def _name_unreadable(blocks: Iterable[tuple[list[Any], Slot]], cause: BaseExcept
                 _computed([delayed(_nothing, pure=False)(piece)], 1, None)
             except ClusterLostError:
                 raise
-            except Exception as error:  # noqa: BLE001 - whatever reading raises, the block is to be named
+            except Exception as error:  # noqa: BLE001 - reading may raise anything
                 raise unreadable(slot, error, i) from cause
 
 
-# Pieces and answers are arguments of their own: in a list Dask would search the graph of all blocks for each of them.
+# Pieces and answers are separate arguments: for each item of a list Dask would search the graph of all blocks.
 
 
-def _asked(before: Any, task: Callable[[Any, LocalMatrix, int], Any], state: Any, slot: Slot, *pieces: Any) -> Any:
+def _asked(before: Any, task: Task, state: Any, slot: Slot, *pieces: Any) -> Any:
     return ask_next(before, task, state, list(pieces), slot)
 
 
-def _typed_answer(
-    task: Callable[[Any, LocalMatrix, int], tuple[Any, ...]],
-    state: Any,
-    slot: Slot,
-    columns: Sequence[Column],
-    *pieces: Any,
-) -> tuple[Any, ...]:
+def _typed_answer(task: Task, state: Any, slot: Slot, columns: Sequence[Column], *pieces: Any) -> tuple[Any, ...]:
     return typed(ask(task, state, list(pieces), Slot(*slot)), columns)
 
 
@@ -179,16 +153,16 @@ def _together(*parts: Any) -> tuple[Any, ...]:
 
 
 def _nothing(piece: Any) -> None:
-    """Take what was read, and return nothing."""
+    """Discard what was read."""
 
 
 def _shared(state: Any) -> Delayed:
-    """Return something that all tasks of a pass need as one node of the graph, not as a copy in each."""
+    """Return an object that all tasks of a pass need as one node of the graph, not as a copy in each."""
     return delayed(state, name=f"cosep-state-{uuid4().hex}", traverse=False)
 
 
 def _client() -> Any:
-    """Return the client of the cluster that Dask would compute on, None if it would on threads."""
+    """Return the client of the cluster that Dask computes on, None for threads."""
     distributed = sys.modules.get("distributed")
     scheduler = None if distributed is None else getattr(get_scheduler(), "__self__", None)
     return scheduler if distributed is not None and isinstance(scheduler, distributed.Client) else None
@@ -196,10 +170,10 @@ def _client() -> Any:
 
 @contextmanager
 def on_cluster(address: str) -> Iterator[None]:
-    """Let the workers of a cluster compute, given the address of its scheduler."""
+    """Compute on the workers of the cluster whose scheduler has this address."""
     distributed = import_module("distributed")
     try:
-        client = distributed.Client(address, timeout=PATIENCE)
+        client = distributed.Client(address, timeout=TIMEOUT)
     except (OSError, ValueError) as error:
         msg = f"scheduler={shown(address)} cannot be reached ({one_line(error, 150)}); name a running one, such as 'tcp://127.0.0.1:8786'."
         raise ValueError(msg) from error
@@ -208,18 +182,18 @@ def on_cluster(address: str) -> Iterator[None]:
 
 
 def _computed(tops: list[Delayed], count: int, progress: Progress | None) -> list[Any]:
-    """Compute the branches of a tree: on a cluster progress is told by branch, elsewhere by block."""
+    """Compute the branches of a tree; progress is reported by branch on a cluster, by block elsewhere."""
     client = _client()
     if client is None:
-        with _told(count, progress), threadpool_limits(1):
+        with _reported(count, progress), threadpool_limits(1):
             return list(dask.compute(*tops))
     _check_connection(client)
     futures: list[Any] = []
     try:
-        # Only where distributed is loaded: it would lose its own settings if it were loaded meanwhile.
+        # Only if distributed is imported: its import inside this block would lose its own settings.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGEST_STATE}):
             futures = client.compute(tops)
-        for done in _endings(client, futures):
+        for done in _finished(client, futures):
             if progress is not None:
                 progress(count * done // len(futures), count)
         return list(client.gather(futures))
@@ -234,8 +208,8 @@ def _computed(tops: list[Delayed], count: int, progress: Progress | None) -> lis
             client.cancel(futures)
 
 
-def _endings(client: Any, futures: list[Any]) -> Iterator[int]:
-    """Yield 1, 2, ... as futures end; raise if the connection is lost meanwhile."""
+def _finished(client: Any, futures: list[Any]) -> Iterator[int]:
+    """Yield 1, 2, ... as futures finish; raise if the connection is lost meanwhile."""
     distributed, waiting = sys.modules["distributed"], set(futures)
     while waiting:
         with suppress(TimeoutError, distributed.TimeoutError, distributed.CancelledError):
@@ -248,11 +222,11 @@ def _endings(client: Any, futures: list[Any]) -> Iterator[int]:
 
 
 def _check_connection(client: Any) -> None:
-    """Refuse a client that has lost its scheduler, or was connected to another that has no workers."""
+    """Raise if a client has lost its scheduler, or has a new one without workers."""
     try:
         scheduler = client.scheduler_info()["id"] if client.status == "running" else None
         if scheduler is not None and _SCHEDULERS.setdefault(client, scheduler) != scheduler:
-            client.wait_for_workers(1, timeout=PATIENCE)
+            client.wait_for_workers(1, timeout=TIMEOUT)
             _SCHEDULERS[client] = scheduler
     except (TimeoutError, sys.modules["distributed"].TimeoutError, OSError) as error:
         raise _lost(client) from error
@@ -261,15 +235,15 @@ def _check_connection(client: Any) -> None:
 
 
 def _is_lost(client: Any, futures: list[Any]) -> bool:
-    """Tell whether the scheduler has ended, or was started anew and knows nothing of the futures."""
+    """Return whether the scheduler has ended, or was restarted and does not know the futures."""
     return client.status != "running" or any(future.cancelled() for future in futures)
 
 
 def _lost(client: Any) -> ClusterLostError:
     address = getattr(client.scheduler, "address", "an unknown address")
     return ClusterLostError(
-        f"The connection to the Dask scheduler at {address} was lost: it ended, or was started anew. "
-        "Connect a new Client to a running scheduler with workers and try again; the data is not at fault."
+        f"The connection to the Dask scheduler at {address} was lost: it ended or was restarted. "
+        "Connect a new Client to a running scheduler with workers and try again; the data are not the cause."
     )
 
 
@@ -277,8 +251,8 @@ def _lost(client: Any) -> ClusterLostError:
 _SCHEDULERS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
 
-def _told(count: int, progress: Progress | None) -> Callback:
-    """Return what tells how many of the tasks that answer for a block are done."""
+def _reported(count: int, progress: Progress | None) -> Callback:
+    """Return a Dask callback that reports how many tasks of blocks are done."""
     done = 0
 
     def posttask(key: Any, *_: Any) -> None:
@@ -297,8 +271,8 @@ def from_array(X: Any, col_names: NDArray[Any] | None = None, row_names: RowName
         raise ValueError(msg)
     if len(X.chunks[1]) > 1:
         msg = (
-            f"X is a Dask array cut into {len(X.chunks[1])} chunks of columns, but a block must hold whole rows; "
-            "use X.rechunk({1: -1}), with fewer rows a chunk if that needs too much memory."
+            f"X is a Dask array with {len(X.chunks[1])} chunks of columns, but a block must hold whole rows; "
+            "use X.rechunk({1: -1}), with fewer rows per chunk if that needs too much memory."
         )
         raise ValueError(msg)
     pieces = list(X.to_delayed().ravel())
@@ -309,21 +283,21 @@ def from_array(X: Any, col_names: NDArray[Any] | None = None, row_names: RowName
 
 
 def from_frame(X: Any) -> DaskBlocks:
-    """Return the blocks of a Dask data frame, one for each partition; its columns have names, its rows have not."""
+    """Return the blocks of a Dask data frame, one for each partition, with the names of its columns."""
     pieces = X.to_delayed()
     lengths, n_cols, dtype = _measured(pieces)
     return DaskBlocks(pieces, lengths, n_cols, dtype=dtype, col_names=np.asarray(X.columns, dtype=object))
 
 
 def from_pieces(pieces: Sequence[Any]) -> DaskBlocks:
-    """Return the blocks that delayed objects stand for."""
+    """Return the blocks of delayed objects."""
     pieces = [piece if isinstance(piece, Delayed) else delayed(piece, traverse=False) for piece in pieces]
     lengths, n_cols, dtype = _measured(pieces)
     return DaskBlocks(pieces, lengths, n_cols, dtype=dtype)
 
 
 def _measured(pieces: Sequence[Delayed]) -> tuple[list[int], int, np.dtype[Any]]:
-    """Return the numbers of rows, the number of columns and the type of pieces, which are all read for it."""
+    """Return the number of rows of each piece, the number of columns and the type; all pieces are read."""
     slots = [Slot(0, 0, 0, (f"block {i}",)) for i in range(len(pieces))]
     asked = [delayed(facts, pure=False)(*pair) for pair in zip(pieces, slots, strict=True)]
     try:

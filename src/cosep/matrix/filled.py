@@ -1,7 +1,7 @@
-"""A matrix without its all-zero rows and columns, and the way back.
+"""A matrix without its all-zero rows and columns, and results for the whole matrix from results for that part.
 
-An all-zero row or column holds nothing to explain, so that no answer may depend on it or on where it stands. Algorithms
-therefore run on what is left, to the same bits.
+Results must not depend on all-zero rows or columns or on their positions. Algorithms therefore run on the part without
+them.
 """
 
 from typing import Any, NamedTuple
@@ -16,12 +16,12 @@ from cosep.utils.types import Indices
 class Filled(NamedTuple):
     """The part of a matrix that is kept.
 
-    Parameters
+    Attributes
     ----------
     M : LocalMatrix
         The rows and columns that are kept.
     rows, cols : ndarray of int
-        Where they stand in the whole matrix, in ascending order.
+        Their positions in the whole matrix, in ascending order.
     shape : (int, int)
         The shape of the whole matrix.
     """
@@ -32,24 +32,24 @@ class Filled(NamedTuple):
     shape: tuple[int, int]
 
     def row_positions(self, rows: Indices) -> Indices:
-        """Return where rows of the whole matrix, which must have been kept, stand in this part."""
+        """Return the positions in this part of rows of the whole matrix, which must be kept ones."""
         return np.searchsorted(self.rows, rows)
 
     def col_positions(self, cols: Indices) -> Indices:
-        """Return where columns of the whole matrix, which must have been kept, stand in this part."""
+        """Return the positions in this part of columns of the whole matrix, which must be kept ones."""
         return np.searchsorted(self.cols, cols)
 
     def of_rows(self, part: NDArray[Any], missing: float = 0) -> NDArray[Any]:
-        """Return what is known of each row of this part for each row of the whole matrix."""
+        """Return an array for all rows of the whole matrix from one for those of this part; others are ``missing``."""
         return _spread(part, self.rows, self.shape[0], missing)
 
     def of_cols(self, part: NDArray[Any], missing: float = 0) -> NDArray[Any]:
-        """Return what is known of each column of this part, along the last axis, for each column of the whole."""
+        """Return the same for columns, which are the last axis."""
         return _spread(part.T, self.cols, self.shape[1], missing).T
 
 
 def filled(M: LocalMatrix, rows: Indices | None = None, cols: Indices | None = None) -> Filled:
-    """Leave out the rows and columns that are all zero, except the given ones; nothing of a matrix of zeros."""
+    """Drop the rows and columns that are all zero, except the given ones; a matrix of zeros is kept as a whole."""
     keep_rows, keep_cols = M.T.filled_columns(), M.filled_columns()
     if not keep_rows.any():
         keep_rows[:], keep_cols[:] = True, True

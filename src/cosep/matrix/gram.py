@@ -1,4 +1,4 @@
-"""A matrix enters; the answers of its Gram matrix leave, which is never stored."""
+"""The Gram matrix of a matrix, which answers questions without being stored."""
 
 from collections.abc import Iterator
 
@@ -7,14 +7,14 @@ import numpy as np
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
 from cosep.utils.types import Array, Indices
 
-# Entries of X beyond 2**+-this are scaled: as far as the squares of their squares stay within float64, and theirs too.
+# X is scaled if its largest entry is beyond 2**+-this: entries of X'X and their squares must stay within float64.
 SAFE_EXPONENT = 100
-# A multiplication in a product of two sparse matrices takes about as long as so many in one with a dense matrix.
+# A multiplication in a product of two sparse matrices takes about as long as this many in one with a dense matrix.
 SPARSE_COST = 8
 
 
 class GramMatrix(LocalMatrix):
-    """``X'X`` of a matrix X, for those who select columns and mix them.
+    """``X'X`` of a matrix X.
 
     Products with a thin matrix are two products with X; norms are summed over blocks of rows of ``X'X`` or of
     ``X X'``, whichever is cheaper: O(sum of the squared numbers of nonzeros in the rows of X), or O(m nnz).
@@ -37,7 +37,7 @@ class GramMatrix(LocalMatrix):
 
     @property
     def is_sparse(self) -> bool:
-        """Answers come in dense blocks."""
+        """False: answers are dense blocks."""
         return False
 
     @property
@@ -45,7 +45,7 @@ class GramMatrix(LocalMatrix):
         """The matrix itself, which is symmetric."""
         return self
 
-    def row_blocks(self) -> Iterator[tuple[slice, Array]]:
+    def dense_blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield the matrix as dense float64 blocks of a few rows."""
         n = self.shape[0]
         size = max(1, BLOCK_ENTRIES // n)
@@ -68,7 +68,7 @@ class GramMatrix(LocalMatrix):
         return self.dot(B)
 
     def take(self, rows: Indices | slice | None = None, cols: Indices | slice | None = None) -> Array:
-        """Return the dense block of the given rows and columns; few of one side at least."""
+        """Return the dense block of the given rows and columns; one of the two must be few."""
         if cols is None and rows is not None:
             return self.take(None, rows).T
         block = self._of.cross(self._of.take(cols=cols))
@@ -89,7 +89,7 @@ class GramMatrix(LocalMatrix):
         """``x_j' (X X') x_j`` for each column."""
         X = self._of
         total = np.zeros(X.shape[1])
-        for rows, block in GramMatrix(X.T).row_blocks():
+        for rows, block in GramMatrix(X.T).dense_blocks():
             part = X.values[rows]
             products = X.cross(block.T)
             if X.is_sparse:
@@ -100,8 +100,8 @@ class GramMatrix(LocalMatrix):
 
 
 def _moderate(M: LocalMatrix) -> LocalMatrix:
-    """Return the matrix with its largest entry brought to about one by a power of two, if it is far from that."""
-    exponent = int(np.frexp((M.values.data if M.is_sparse else M.values).max(initial=0.0))[1])
+    """Return the matrix divided by a power of two such that its largest entry is about one, if it is far from that."""
+    exponent = int(np.frexp(M.largest())[1])
     if abs(exponent) <= SAFE_EXPONENT:
         return M
     scaled = M.scaled(np.full(M.shape[0], 2.0**-exponent), np.ones(M.shape[1]))

@@ -1,7 +1,7 @@
-"""A checked ndarray or scipy.sparse array enters, answers to the few questions of the algorithms leave.
+"""A matrix in memory, dense or sparse, and the questions that algorithms ask of it.
 
-Answers are float64 whatever the data is stored in, and nothing of the size of the data is made dense: a block of
-rows at a time is the most. Columns are the default side; ask the transpose for rows.
+Answers are float64, whatever the type of the data. A sparse matrix is never made dense as a whole, only one block of
+rows at a time. Questions are about columns; ask the transpose about rows.
 """
 
 from collections.abc import Iterator
@@ -24,9 +24,9 @@ class LocalMatrix:
     Parameters
     ----------
     values : ndarray or csr_array or csc_array
-        Finite, float32 or float64, nonnegative for all but CUR. Never written to.
+        Finite, float32 or float64; nonnegative except for CUR. Never written to.
     exponent : int
-        The matrix stands for ``values * 2**exponent``. Factors do not depend on it; the core and norms do.
+        The matrix is ``values * 2**exponent``. Answers are those for ``values``; `in_units` converts them.
     """
 
     def __init__(self, values: Any, exponent: int = 0) -> None:
@@ -36,13 +36,13 @@ class LocalMatrix:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
+        """Number of rows and number of columns."""
         m, n = self.values.shape
         return int(m), int(n)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What the data is stored in, and results are cast back to."""
+        """Type of the stored data, and of the final results."""
         dtype: np.dtype[Any] = self.values.dtype
         return dtype
 
@@ -58,22 +58,23 @@ class LocalMatrix:
 
     @property
     def raw(self) -> Any:
-        """The array or sparse array that holds the entries: what a function of a user is given."""
+        """The stored array or sparse array, for functions written by users."""
         return self.values
 
     @property
     def mantissa(self) -> "LocalMatrix":
-        """The matrix divided by its power of two, sharing memory: for answers that do not depend on units."""
+        """The matrix without its power of two, sharing memory; for answers that do not depend on units."""
         return LocalMatrix(self.values)
 
-    def in_units(self, results: Array, power: int = 1) -> Array:
+    def in_units(self, results: Array | float, power: int = 1, *, shift: int = 0, out: Array | None = None) -> Array:
         """Return results that were computed from `mantissa` in the units of the data.
 
-        ``power`` is 1 for what grows with the entries, 2 for what grows with their squares, -1 for inverses. What
-        leaves the range of floats becomes infinite.
+        ``power`` is 1 for what grows with the entries, 2 for what grows with their squares, -1 for inverses. ``shift``
+        is a further power of two, such as that of a factor. Results beyond the range of floats become infinite.
+        They are written to ``out`` if it is given.
         """
         with np.errstate(over="ignore"):
-            return np.asarray(np.ldexp(results, power * self.exponent))
+            return np.asarray(np.ldexp(results, power * self.exponent + shift, out=out))
 
     def largest(self) -> float:
         """Return the largest entry, 0 for a matrix without positive entries."""
@@ -84,28 +85,41 @@ class LocalMatrix:
         return float((self.values.data if self.is_sparse else self.values).min(initial=0.0))
 
     def stored_per_row(self) -> Indices:
-        """Return how many entries are stored of each row: all of a dense one."""
+        """Return the number of stored entries of each row: all entries of a dense matrix."""
         if not self.is_sparse:
             return np.full(self.shape[0], self.shape[1])
         return np.asarray(np.diff(self.values.tocsr().indptr), dtype=np.intp)
 
-    def rows(self, indices: Indices) -> "LocalMatrix":
+    def rows(self, indices: Indices | slice) -> "LocalMatrix":
         """Return the given rows as a matrix of the same kind."""
         return LocalMatrix((self.values.tocsr() if self.is_sparse else self.values)[indices], self.exponent)
+
+    def stored_by_rows(self) -> "LocalMatrix":
+        """Return the same matrix, in CSR format if it is sparse, sharing memory if it can."""
+        return LocalMatrix(self.values.tocsr(), self.exponent) if self.is_sparse else self
+
+    def in_data_units(self) -> "LocalMatrix":
+        """Return the same matrix without a power of two, itself if it has none; too large entries become infinite."""
+        if not self.exponent:
+            return self
+        if not self.is_sparse:
+            return LocalMatrix(self.in_units(self.values))
+        X = self.values
+        return LocalMatrix(type(X)((self.in_units(X.data), X.indices, X.indptr), shape=X.shape))
 
     def count_nonzero(self) -> int:
         """Return the number of nonzero entries, the same however they are stored."""
         return int(np.count_nonzero(self.values.data if self.is_sparse else self.values))
 
     def filled_columns(self) -> NDArray[np.bool_]:
-        """Tell which columns have an entry that is not zero."""
+        """Return which columns have a nonzero entry."""
         if not self.is_sparse:
             return np.asarray(self.values.any(axis=0))
         filled = np.zeros(self.shape[1], dtype=bool)
         filled[self.values.tocoo().coords[1][self.values.data != 0]] = True
         return filled
 
-    def row_blocks(self) -> Iterator[tuple[slice, Array]]:
+    def dense_blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield the matrix as dense float64 blocks of a few rows."""
         m, n = self.shape
         size = max(1, BLOCK_ENTRIES // max(n, 1))
@@ -119,14 +133,14 @@ class LocalMatrix:
         """``X @ B`` for a thin dense B."""
         if self.is_sparse or self.dtype == np.float64:
             return np.asarray(self.values @ B)
-        return np.concatenate([block @ B for _, block in self.row_blocks()])
+        return np.concatenate([block @ B for _, block in self.dense_blocks()])
 
     def cross(self, B: Array) -> Array:
         """``X.T @ B`` for a thin dense B."""
         if self.is_sparse or self.dtype == np.float64:
             return np.asarray(self.values.T @ B)
         total = np.zeros((self.shape[1], *B.shape[1:]))
-        for rows, block in self.row_blocks():
+        for rows, block in self.dense_blocks():
             total += block.T @ B[rows]
         return total
 
@@ -138,17 +152,17 @@ class LocalMatrix:
         return np.asarray((wide.T @ (wide if cols is None else wide[:, cols])).toarray())
 
     def gram_root(self) -> Array:
-        """Return a dense B of at most n rows with ``B.T @ B = X.T @ X``: X itself when it is wide, else its R factor.
+        """Return a dense B of at most n rows with ``B.T @ B = X.T @ X``: X itself if it is wide, else its R factor.
 
-        The R factor is found by blocks of rows, and without squaring the condition number as the Gram matrix does. It
-        is dense, and so is X when it is wide: for matrices with few rows or few columns.
+        The R factor is computed by blocks of rows, and unlike the Gram matrix without squaring the condition number.
+        The result is dense: use this for matrices with few rows or few columns.
         """
         m, n = self.shape
         if m <= n:
             return self.take()
         root = np.zeros((0, n))
         waiting: list[Array] = []
-        for rows, block in self.row_blocks():
+        for rows, block in self.dense_blocks():
             waiting.append(block)
             if sum(map(len, waiting)) >= n or rows.stop == m:
                 stacked = np.concatenate([root, *waiting])
@@ -157,11 +171,11 @@ class LocalMatrix:
         return root
 
     def sums(self) -> Array:
-        """L1 norms of the columns, where nothing is negative."""
+        """Return the sums of the columns: their l1 norms if nothing is negative."""
         return self.cross(np.ones(self.shape[0]))
 
     def squared_norms(self) -> Array:
-        """Squared l2 norms of the columns, found once."""
+        """Squared l2 norms of the columns, computed once."""
         if self._norms is None:
             self._norms = self._squared_norms()
         return self._norms.copy()
@@ -172,7 +186,7 @@ class LocalMatrix:
             squares.data **= 2
             return np.asarray(squares.T @ np.ones(self.shape[0]))
         total = np.zeros(self.shape[1])
-        for _, block in self.row_blocks():
+        for _, block in self.dense_blocks():
             total += np.einsum("ij,ij->j", block, block)
         return total
 
@@ -187,13 +201,18 @@ class LocalMatrix:
         return block.toarray().astype(np.float64, copy=False) if self.is_sparse else np.array(block, dtype=np.float64)
 
     def columns(self, indices: Indices) -> "LocalMatrix":
-        """Return the given columns as a matrix; a sparse one is stored by columns, so that this is cheap there.
+        """Return the given columns as a matrix, in CSC format if it is sparse, which makes further calls cheap.
 
-        All columns in their order share memory if they can.
+        All columns in their order share memory with the matrix if possible.
         """
         values = self.values.tocsc() if self.is_sparse else self.values
         whole = np.array_equal(indices, np.arange(self.shape[1]))
         return LocalMatrix(values if whole else values[:, indices], self.exponent)
+
+    def largest_differences(self, other: "LocalMatrix") -> Array:
+        """Return the largest absolute difference of each column from that of a matrix of the same kind and units."""
+        apart = abs(self.values - other.values).max(axis=0)
+        return np.asarray(apart.toarray().ravel() if self.is_sparse else apart)
 
     def part(self, rows: Indices, cols: Indices) -> "LocalMatrix":
         """Return the given rows and columns as a new matrix of the same kind, order of memory and type."""

@@ -1,6 +1,6 @@
-"""A matrix and the name of a rule enter; the scaled matrix and the way back leave.
+"""Scaling of rows and columns by positive factors, under rules with names.
 
-Co-separability survives positive diagonal scaling: rows and columns chosen on ``A = Dr X Dc`` are a choice for X.
+Co-separability does not change under positive diagonal scaling: a selection of ``A = Dr X Dc`` is one of X.
 
 Notation
 --------
@@ -26,7 +26,15 @@ Factors = tuple[Array, Array]
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """``diag(rows) @ X @ diag(cols)``: two vectors of positive factors and the name of the rule that gave them."""
+    """The scaling ``diag(rows) @ X @ diag(cols)``.
+
+    Parameters
+    ----------
+    name : str
+        The name of the rule.
+    rows, cols : ndarray
+        Positive factors of the rows and of the columns.
+    """
 
     name: str
     rows: Array
@@ -39,7 +47,7 @@ class Scaling:
         for side in ("rows", "cols"):
             try:
                 factors = np.asarray(getattr(self, side))
-            except Exception:  # noqa: BLE001 - what was passed may raise anything when it is looked at
+            except Exception:  # noqa: BLE001 - objects that imitate others may raise anything
                 factors = np.zeros((0, 0))
             if factors.ndim != 1 or factors.dtype.kind != "f" or not (np.isfinite(factors) & (factors > 0)).all():
                 msg = (
@@ -70,10 +78,10 @@ def degree_factors(M: LocalMatrix) -> Factors:
 
 
 def sinkhorn_factors(M: LocalMatrix, *, tol: float = 1e-4, max_rounds: int = 1000, patience: int = 50) -> Factors:
-    """Columns that sum to m and rows that sum to n, by turns, until the mean deviation is below ``tol``.
+    """Columns that sum to m and rows that sum to n, scaled alternately until the mean deviation is below ``tol``.
 
-    Of all-zero rows and columns nothing is asked, nor do m and n count them. Not every pattern of zeros admits such a
-    scaling: the rounds end when they stop helping, with a warning.
+    All-zero rows and columns are left out, and m and n do not count them. Not every pattern of zeros admits such a
+    scaling: if ``patience`` rounds improve the deviation by less than 1 %, they stop with a warning.
     P. A. Knight, SIAM J. Matrix Anal. Appl. 30, 261-275, 2008.
     """
     row_known, col_known = M.T.sums() > 0, M.sums() > 0
@@ -90,8 +98,8 @@ def sinkhorn_factors(M: LocalMatrix, *, tol: float = 1e-4, max_rounds: int = 100
         if len(deviations) > patience and deviations[-1] > 0.99 * deviations[-1 - patience]:
             break
     warnings.warn(
-        f"scaling='sinkhorn' did not balance X: after {len(deviations)} rounds the columns still miss their sum by "
-        f"{deviations[-1]:.1%} on average. Its pattern of zeros admits no such scaling; use scaling='degree'.",
+        f"scaling='sinkhorn' did not balance X: after {len(deviations)} rounds the sums of columns are off by "
+        f"{deviations[-1]:.1%} on average. The pattern of zeros admits no such scaling; use scaling='degree'.",
         ConvergenceWarning,
         stacklevel=2,
     )
@@ -107,9 +115,9 @@ SCALINGS: dict[str, Callable[[LocalMatrix], Factors]] = {
 
 
 def scale(X: Any, name: str) -> tuple[LocalMatrix, Scaling]:
-    """Return ``diag(rows) @ X @ diag(cols)`` and the `Scaling` that holds both diagonals.
+    """Return ``diag(rows) @ X @ diag(cols)`` and the `Scaling` with both diagonals.
 
-    The result of every rule is the same for X and for a multiple of X.
+    The scaled matrix is the same for X and for a multiple of X.
     """
     M = as_matrix(X)
     part = filled(M)

@@ -18,8 +18,8 @@ from cosep.matrix.local import LocalMatrix
 from cosep.nmf.record import two_factors
 from cosep.records.factorization import Factorization
 from cosep.records.restore import restore_factors
-from cosep.select.spa import pursue, spa_weights
 from cosep.solve.alternation import half_squared_error
+from cosep.solve.successive_projections import pursue, spa_weights
 from cosep.solve.svd_start import svd_start
 from cosep.utils.types import Array, Callback
 

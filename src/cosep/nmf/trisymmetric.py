@@ -21,10 +21,11 @@ from cosep.records.factorization import Factorization
 from cosep.records.restore import restore_factors, restore_selection
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
-from cosep.select.spa import pursue, spa_weights, warn_if_fewer
+from cosep.select.warn import warn_if_fewer
 from cosep.solve.alternation import half_squared_error
 from cosep.solve.labels import factor_labels
 from cosep.solve.nonnegative import column_weights
+from cosep.solve.successive_projections import pursue, spa_weights
 from cosep.utils.precision import narrow
 from cosep.utils.types import Array, Callback
 

@@ -1,4 +1,4 @@
-"""Named arrays enter, one ``.npz`` file leaves, and the other way round; nothing in a file is ever executed."""
+"""Named arrays in one ``.npz`` file. Nothing in a file is executed when it is read."""
 
 import zipfile
 from collections.abc import Collection, Mapping
@@ -10,38 +10,41 @@ from numpy.typing import NDArray
 
 from cosep.utils.atomic import replacing
 
-# Level of compression: floats hardly shrink further with more patience.
-QUICK = 1
+# Level of compression; higher levels hardly make floats smaller.
+COMPRESSION_LEVEL = 1
 FIRST_SURROGATE, LAST_SURROGATE, LAST_CHARACTER = 0xD800, 0xDFFF, 0x10FFFF
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write the arrays under exactly this name, and only once they are complete."""
-    with replacing(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=QUICK) as archive:
+    """Write the arrays to a file with exactly this name; it appears only when it is complete."""
+    with (
+        replacing(path) as part,
+        zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION_LEVEL) as archive,
+    ):
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
 class ArrayHeader(NamedTuple):
-    """What an array announces before it is read."""
+    """Shape and type that a file declares for an array."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
     @property
     def n_entries(self) -> int:
-        """How many entries it has."""
+        """Number of entries."""
         return int(np.prod(self.shape, dtype=object))
 
     @property
     def n_bytes(self) -> int:
-        """What it takes in the file, before compression."""
+        """Size in the file, before compression."""
         return self.n_entries * self.dtype.itemsize
 
     @property
     def n_bytes_used(self) -> int:
-        """What it takes once numbers of all other types have become float64."""
+        """Size in memory, where all numbers but float32 become float64."""
         return self.n_entries * (self.dtype.itemsize if self.dtype == np.float32 else max(8, self.dtype.itemsize))
 
     @property
@@ -51,7 +54,7 @@ class ArrayHeader(NamedTuple):
 
 
 def array_headers(path: Path, known: Collection[str] | None = None) -> dict[str, ArrayHeader]:
-    """Tell what arrays a file announces; refuse sizes that it does not hold, and others than the known ones."""
+    """Return the headers of the arrays of a file; raise ValueError for wrong sizes or names that are not known."""
     headers: dict[str, ArrayHeader] = {}
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
@@ -64,7 +67,7 @@ def array_headers(path: Path, known: Collection[str] | None = None) -> dict[str,
 
 
 def read_arrays(path: Path, names: Collection[str]) -> dict[str, NDArray[Any]]:
-    """Read arrays that `array_headers` has found in order."""
+    """Read arrays of a file that `array_headers` has checked."""
     with zipfile.ZipFile(path) as archive:
         return {name: _read_member(archive, f"{name}.npy") for name in names}
 
@@ -79,7 +82,7 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
 
 
 def is_unicode(array: NDArray[Any]) -> bool:
-    """Tell whether an array of text holds characters that can be written: no lone surrogates, none beyond Unicode."""
+    """Return whether an array of text is valid Unicode: no lone surrogates, no characters beyond the range."""
     if array.dtype.kind != "U" or not array.nbytes:
         return True
     points = np.ascontiguousarray(array).reshape(-1).view(f"{array.dtype.byteorder}u4")
@@ -89,7 +92,7 @@ def is_unicode(array: NDArray[Any]) -> bool:
 
 
 def _header(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> ArrayHeader:
-    """Return what an array announces; refuse objects, and another size than its entry has."""
+    """Return the header of an array; raise ValueError for objects, or if its size is not that of the entry."""
     with archive.open(info) as member:
         version = np.lib.format.read_magic(member)
         readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}

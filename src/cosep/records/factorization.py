@@ -1,4 +1,4 @@
-"""Factorization: the factors of a matrix, which reconstruct it, measure their error, save and load."""
+"""Factorization: the factors of a matrix, with reconstruction, errors, saving and loading."""
 
 import os
 from collections.abc import Mapping
@@ -34,16 +34,16 @@ class Factorization:
     core : ndarray of shape (r1, r2) or None
     col_factor : ndarray of shape (r2, n)
     selection : Selection, optional
-        Where core, or one of the factors, comes from in the data.
+        The rows and columns of the data that the core, or one of the factors, consists of.
     row_weights, col_weights : ndarray, optional
         Every row as a mix of the selected rows, every column as a mix of the selected columns.
     row_labels, col_labels : ndarray of int, optional
         The cluster of each row and column; -1 for an all-zero one.
     row_names, col_names : ndarray of str, optional
     scaling : Scaling, optional
-        The scaling that the rows and columns were selected under. The factors are always those of X itself.
+        The scaling that the rows and columns were selected with. The factors are always those of X itself.
     meta : mapping
-        Anything that JSON can hold.
+        Further information that can be stored as JSON.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Factorization:
             raise ValueError(msg)
 
     def _check_side(self, side: str, size: int) -> None:
-        """Refuse labels, names, weights, indices or scales that do not fit the size of their side."""
+        """Raise ValueError for labels, names, weights, indices or scales that do not fit the size of their side."""
         for part in ("weights", "labels", "names"):
             array = getattr(self, f"{side}_{part}")
             if array is not None and array.shape[-1 if (side, part) == ("col", "weights") else 0] != size:
@@ -104,7 +104,7 @@ class Factorization:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Shape of the matrix that the factors stand for."""
+        """Shape of the reconstructed matrix."""
         return self.row_factor.shape[0], self.col_factor.shape[1]
 
     @property
@@ -119,7 +119,7 @@ class Factorization:
     def reconstruct(self, rows: Any = None) -> NDArray[Any]:
         """Return ``row_factor @ core @ col_factor``, all of it or the given rows (an index array or a slice).
 
-        In float64 where the range of float32 is too small; infinite where that of float64 is.
+        The result is float64 if the range of float32 is too small; entries beyond that of float64 are infinite.
         """
         try:
             left = self.row_factor if rows is None else self.row_factor[rows]
@@ -136,17 +136,17 @@ class Factorization:
             return np.asarray(np.ldexp((W if rows is None else W[rows]) @ H, exponent))
 
     def relative_error(self, X: Any) -> float:
-        """``||X - reconstruction||_F / ||X||_F``, never forming the reconstruction as a whole.
+        """``||X - reconstruction||_F / ||X||_F``, without forming the whole reconstruction.
 
-        ``||X||^2 - 2 <X, WH> + ||WH||^2`` costs O(nnz r); where it has cancelled to a small difference, the residual
-        is summed over blocks of rows instead. X may have negative entries where the factors have.
+        ``||X||^2 - 2 <X, WH> + ||WH||^2`` costs O(nnz r); if it cancels to a small difference, the residual is summed
+        over blocks of rows instead. X may have negative entries if the factors have.
         """
         return relative_error(*self._thin_beside(X))
 
     def row_errors(self, X: Any) -> Array:
         """``||x_i - reconstruction_i|| / ||x_i||`` for each row of X; nan for an all-zero row.
 
-        As accurate for small errors as `relative_error`, and as quick. Those of columns: ``self.T.row_errors(X.T)``.
+        As accurate for small errors and as fast as `relative_error`. For columns use ``self.T.row_errors(X.T)``.
 
         Examples
         --------
@@ -158,17 +158,16 @@ class Factorization:
         return relative_row_errors(*self._thin_beside(X))
 
     def _thin_beside(self, X: Any) -> tuple[LocalMatrix, Array, Array, int]:
-        """Return X checked, and W, H and e with ``W @ H * 2**e`` the reconstruction in the units of its entries."""
+        """Return X checked, and W, H and e with ``W @ H * 2**e`` the reconstruction."""
         parts = (self.row_factor, self.core, self.col_factor)
         M = as_matrix(X, signed=any(part is not None and bool((part < 0).any()) for part in parts))
         if M.shape != self.shape:
             msg = f"X has shape {M.shape}, but the factors stand for a matrix of shape {self.shape}."
             raise ValueError(msg)
-        W, H, exponent = self._thin()
-        return M, W, H, exponent - M.exponent
+        return M, *self._thin()
 
     def fidelity(self, X: Any) -> Fidelity:
-        """Return how much of X the selected rows, columns and core explain by their weights, in O(nnz r).
+        """Return the share of X that the selected rows, columns and core explain with their weights, in O(nnz r).
 
         Parameters
         ----------
@@ -183,7 +182,7 @@ class Factorization:
         if self.selection is None or (U is None and V is None):
             msg = "fidelity needs a selection and its weights; make the factorization with cosep.mix."
             raise ValueError(msg)
-        data = LocalMatrix(M.values)
+        data = M.mantissa
         chosen_rows, chosen_cols = self.selection.row_indices, self.selection.col_indices
         rows = cols = core = None
         if U is not None:
@@ -195,9 +194,9 @@ class Factorization:
         return Fidelity(rows, cols, core)
 
     def diagnose_core(self) -> CoreDiagnosis:
-        """Say how full and how well conditioned the core is, and whether it is a permuted diagonal matrix."""
+        """Return how many nonzeros the core has, its condition, and whether it is a permuted diagonal matrix."""
         if self.core is None:
-            msg = "there is no core to diagnose: the selection has one side only, or none."
+            msg = "There is no core to diagnose: the selection has one side only, or none."
             raise ValueError(msg)
         core = mantissa(self.core)[0]
         filled = core != 0
@@ -228,7 +227,7 @@ class Factorization:
         return W, H, row_exponent + col_exponent + core_exponent + more
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one ``.npz`` file, under exactly this name and only once it is complete."""
+        """Write everything to one ``.npz`` file with exactly this name; it appears only when it is complete."""
         write_arrays(_checked_path(path), pack(vars(self)))
 
     @classmethod
@@ -262,7 +261,7 @@ def _checked_part(name: str, part: Any) -> NDArray[Any]:
         raise ValueError(msg)
     try:
         array = np.asarray(part.toarray() if scipy.sparse.issparse(part) else part)
-    except Exception:  # noqa: BLE001 - what was passed may raise anything when it is looked at
+    except Exception:  # noqa: BLE001 - objects that imitate others may raise anything
         array = np.zeros(0, dtype=object)
     if name.endswith("_names"):
         if array.ndim == 1 and (array.dtype.kind == "U" or all(isinstance(entry, str) for entry in array.tolist())):

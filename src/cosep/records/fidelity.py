@@ -1,14 +1,21 @@
-"""Fidelity and CoreDiagnosis: what to know about a selection before trusting it."""
+"""Fidelity and CoreDiagnosis: how well a selection explains a matrix, and how well conditioned its core is."""
 
 from typing import NamedTuple
 
 
 class Fidelity(NamedTuple):
-    """How much of a matrix is explained by what was selected, before anything is refitted; 1 is all of it.
+    """How much of a matrix the selection explains without refitting; 1 means all of it.
 
-    ``rows``: ``1 - min ||X - U X(rows,:)|| / ||X||`` over ``U >= 0``; ``cols``: ``1 - min ||X - X(:,cols) V|| / ||X||``
-    over ``V >= 0``; ``core``: ``1 - ||X - U X(rows,cols) V|| / ||X||`` with those two. All three are 1 together exactly
-    if X is co-separable with this selection. A side that is not selected has None.
+    All three are 1 exactly if X is co-separable with this selection.
+
+    Attributes
+    ----------
+    rows : float or None
+        ``1 - min ||X - U X(rows,:)|| / ||X||`` over ``U >= 0``; None if no rows are selected.
+    cols : float or None
+        ``1 - min ||X - X(:,cols) V|| / ||X||`` over ``V >= 0``; None if no columns are selected.
+    core : float or None
+        ``1 - ||X - U X(rows,cols) V|| / ||X||`` with these U and V; None if one side is not selected.
     """
 
     rows: float | None
@@ -17,11 +24,19 @@ class Fidelity(NamedTuple):
 
 
 class CoreDiagnosis(NamedTuple):
-    """What to know about a core before trusting it.
+    """Signs of a core that explains little or determines little.
 
-    ``condition`` is that of the core with its rows and columns divided by their norms, infinite if it is singular. A
-    ``permuted_diagonal`` core, one nonzero in each row and column, ties every selected row to one selected column:
-    refitted factors are then those of plain NMF, whatever was selected.
+    Attributes
+    ----------
+    nonzeros : int
+        Number of nonzero entries.
+    zero_rows, zero_cols : int
+        Number of all-zero rows and columns.
+    condition : float
+        Condition number of the core with its rows and columns divided by their norms; infinite if it is singular.
+    permuted_diagonal : bool
+        Whether the core has one nonzero entry in each row and column. Each selected row then belongs to one selected
+        column, and the refitted factors are those of plain NMF, whatever was selected.
     """
 
     nonzeros: int

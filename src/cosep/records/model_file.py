@@ -1,4 +1,4 @@
-"""The file of a Factorization: its parts as named arrays and a header of JSON. Nothing in it is executed."""
+"""The file format of a Factorization: named arrays and a JSON header. Nothing in a file is executed."""
 
 import json
 from collections.abc import Mapping
@@ -22,12 +22,12 @@ OTHER_SIDE = {f"{a}_{part}": f"{b}_{part}" for part in _SIDES for a, b in (("row
 ARRAYS = ("core", *OTHER_SIDE)
 STORED = (*ARRAYS, "row_indices", "col_indices", "scaling_rows", "scaling_cols", "header")
 
-# Parsed JSON can take this many times the bytes of its text, at four a character.
+# Parsed JSON can take this many times the bytes of its text, at four bytes per character.
 JSON_GROWTH = 16
 
 
 def read_checked(path: Path) -> dict[str, NDArray[Any]]:
-    """Read the arrays of a file, if they are known and would fit into memory."""
+    """Read the arrays of a file; raise ValueError if one is unknown or they would not fit into memory."""
     if path.exists() and not path.is_file():
         msg = "it is not a regular file"
         raise ValueError(msg)
@@ -46,7 +46,7 @@ def pack(parts: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         if name in arrays:
             arrays[name] = arrays[name].astype(np.str_)
             if not is_unicode(arrays[name]):
-                msg = f"{name} hold text that is not valid Unicode, such as half of a surrogate pair; rename them."
+                msg = f"{name} contain text that is not valid Unicode, such as half of a surrogate pair; rename them."
                 raise ValueError(msg)
     header: dict[str, Any] = {"format": FORMAT, "version": FORMAT_VERSION, "meta": dict(parts["meta"])}
     if (selection := parts["selection"]) is not None:
@@ -63,22 +63,22 @@ def pack(parts: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         kept = json.loads(text)["meta"] == header["meta"]
     except (TypeError, ValueError, RecursionError) as error:
         reason = one_line(error, 150)
-        msg = f"meta and history must hold only what JSON can hold ({reason}); convert the rest to text or numbers."
+        msg = f"meta and history must contain only what JSON can store ({reason}); convert the rest to text or numbers."
         raise ValueError(msg) from error
     if not kept:
-        msg = "meta must hold only what JSON returns unchanged: text as keys, lists instead of tuples."
+        msg = "meta must contain only what JSON returns unchanged: text as keys, lists instead of tuples."
         raise ValueError(msg)
     arrays["header"] = np.asarray(text)
     return arrays
 
 
 def as_tuples(entries: list[Any]) -> tuple[Any, ...]:
-    """Return lists, and lists within them, as the tuples that they were before JSON."""
+    """Return lists, and lists within them, as tuples: JSON stores tuples as lists."""
     return tuple(as_tuples(entry) if isinstance(entry, list) else entry for entry in entries)
 
 
 def unpack(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return the parts that `pack` was given; anything missing or out of place raises."""
+    """Return the parts that `pack` was called with; raise an error if something is missing or wrong."""
     header = json.loads(str(arrays.pop("header")))
     json.dumps(header, ensure_ascii=False).encode()  # raises where text is not valid Unicode
     if header["format"] != FORMAT:
@@ -95,7 +95,7 @@ def unpack(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     if "selection" in header:
         stored = header["selection"]
         if not isinstance(stored["history"], list):
-            msg = "history is no list"
+            msg = "history is not a list"
             raise ValueError(msg)
         history = as_tuples(stored["history"])
         indices = arrays.pop("row_indices", None), arrays.pop("col_indices", None)

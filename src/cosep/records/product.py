@@ -8,27 +8,26 @@ from numpy.typing import NDArray
 from cosep.matrix.local import LocalMatrix
 from cosep.utils.types import Array
 
-# Below this squared relative error the difference of norms has lost too many digits.
+# Below this squared relative error, differences of norms have too few correct digits.
 CANCELLATION = 1e-6
-# A product this much larger than the data, as a power of two, is all there is to the error.
-HUGE = 300
+# If the product is larger than the data by this factor, the error is the norm of the product.
+HUGE_RATIO = 2.0**300
 
 
 def relative_error(M: LocalMatrix, W: Array, H: Array, exponent: int) -> float:
-    """``||M - W H 2**exponent||_F / ||M||_F``, never forming the product as a whole.
+    """``||X - W H 2**exponent||_F / ||X||_F`` for the data X of M, without forming the whole product.
 
-    ``||M||^2 - 2 <M, WH> + ||WH||^2`` costs O(nnz r); where it has cancelled to a small difference, the residual is
-    summed over blocks of rows instead.
+    ``||X||^2 - 2 <X, WH> + ||WH||^2`` costs O(nnz r); if it cancels to a small difference, the residual is summed over
+    blocks of rows instead. W is overwritten.
     """
     total, own = M.squared_norm(), float(np.vdot(W.T @ W, H @ H.T))
     if own <= 0:
         return 0.0 if total == 0 else 1.0
     if total == 0:
         return np.inf
-    if exponent > HUGE:
-        with np.errstate(over="ignore"):
-            return float(np.ldexp(np.sqrt(own / total), exponent))
-    W, own = np.ldexp(W, exponent, out=W), float(np.ldexp(own, 2 * exponent))
+    if M.in_units(1.0, -1, shift=exponent) > HUGE_RATIO:
+        return float(M.in_units(np.sqrt(own / total), -1, shift=exponent))
+    W, own = M.in_units(W, -1, shift=exponent, out=W), float(M.in_units(own, -2, shift=2 * exponent))
     squared = total - 2.0 * float(np.vdot(M.cross(W), H.T)) + own
     if squared < CANCELLATION * total:
         squared = _blockwise_squared_error(M, W, H)
@@ -36,27 +35,25 @@ def relative_error(M: LocalMatrix, W: Array, H: Array, exponent: int) -> float:
 
 
 def relative_row_errors(M: LocalMatrix, W: Array, H: Array, exponent: int) -> Array:
-    """``||m_i - w_i H 2**exponent|| / ||m_i||`` for each row of M; nan for an all-zero row."""
+    """``||x_i - w_i H 2**exponent|| / ||x_i||`` for each row of the data X of M; nan for an all-zero row."""
     norms = M.T.squared_norms()
     errors = np.full(len(norms), np.nan)
     known = np.flatnonzero(norms)
-    if exponent > HUGE:
+    if M.in_units(1.0, -1, shift=exponent) > HUGE_RATIO:
         own = _squared_row_norms(W, H)
-        with np.errstate(over="ignore"):
-            errors[known] = np.ldexp(np.sqrt(own[known] / norms[known]), exponent)
+        errors[known] = M.in_units(np.sqrt(own[known] / norms[known]), -1, shift=exponent)
         return errors
-    W = np.ldexp(W, exponent)
+    W = M.in_units(W, -1, shift=exponent)
     errors[known] = np.sqrt(squared_row_errors(M, W, H, M.dot(H.T))[known] / norms[known])
     return errors
 
 
 def squared_row_errors(M: LocalMatrix, W: Array, H: Array, products: Array) -> Array:
-    """``||x_i - w_i H||^2`` for each row of M, given ``M H'``; where that cancels, from the difference itself."""
+    """``||m_i - w_i H||^2`` for each row of M, given ``products = M H'``; from the difference if that cancels."""
     norms = M.T.squared_norms()
     squared = norms - 2.0 * np.einsum("ij,ij->i", products, W) + _squared_row_norms(W, H)
     near = np.flatnonzero((squared < CANCELLATION * norms) & (norms > 0))
-    rest = LocalMatrix((M.values.tocsr() if M.is_sparse else M.values)[near])
-    for rows, block in rest.row_blocks():
+    for rows, block in M.rows(near).dense_blocks():
         squared[near[rows]] = np.linalg.norm(block - W[near[rows]] @ H, axis=1) ** 2
     return np.asarray(np.maximum(squared, 0.0))
 
@@ -67,27 +64,27 @@ def _squared_row_norms(W: Array, H: Array) -> Array:
 
 def _blockwise_squared_error(M: LocalMatrix, W: Array, H: Array) -> float:
     squared = 0.0
-    for rows, block in M.row_blocks():
+    for rows, block in M.dense_blocks():
         difference = block - W[rows] @ H
         squared += float(np.vdot(difference, difference))
     return squared
 
 
 def mantissa(part: NDArray[Any]) -> tuple[Array, int]:
-    """Return the matrix divided by a power of two that brings its largest entry to about one, and that power."""
+    """Return an array divided by a power of two such that its largest entry is about one, and the exponent."""
     exponent = int(np.frexp(_largest(part))[1])
     return np.ldexp(np.asarray(part, dtype=np.float64), -exponent), exponent
 
 
 def _largest(part: NDArray[Any], axis: int | None = None) -> Any:
-    """Return the largest size of an entry, without a copy of all of them."""
+    """Return the largest absolute value of an entry, without a copy of the array."""
     return np.maximum(part.max(axis=axis, initial=0.0), -part.min(axis=axis, initial=0.0))
 
 
 def balanced(row_factor: NDArray[Any], col_factor: NDArray[Any]) -> tuple[Array, Array, int]:
-    """Return W, H and e with ``W @ H * 2**e`` the product, the scale of each component in H alone.
+    """Return W, H and e with ``W @ H * 2**e`` the product, and the scale of each component in H alone.
 
-    Components may carry their scale on either side: weights of selected rows stand beside selected columns.
+    The scale of a component may be in either factor: weights of selected rows, or selected columns themselves.
     """
     W, H = row_factor.astype(np.float64, copy=False), col_factor.astype(np.float64, copy=False)
     of_rows, of_cols = np.frexp(_largest(W, axis=0))[1], np.frexp(_largest(H, axis=1))[1]

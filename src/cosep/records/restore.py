@@ -1,4 +1,4 @@
-"""Records of a part of a matrix as records of the whole matrix."""
+"""Selections and factorizations of a whole matrix from those of a part of it."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from cosep.records.selection import Selection
 
 
 def restore_selection(part: Filled, chosen: Selection) -> Selection:
-    """Return a selection from the part as one from the whole matrix."""
+    """Return the selection in the whole matrix from one in the part."""
     rows, cols = chosen.row_indices, chosen.col_indices
     return replace(
         chosen,
@@ -18,7 +18,7 @@ def restore_selection(part: Filled, chosen: Selection) -> Selection:
 
 
 def restore_factors(part: Filled, found: Factorization, selection: Selection | None = None) -> Factorization:
-    """Return the factors of the part as factors of the whole matrix, with a selection from the whole.
+    """Return the factors of the whole matrix from those of the part, with a selection in the whole.
 
     The factors are zero for the rows and columns that were left out, and their labels are -1.
     """

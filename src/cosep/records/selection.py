@@ -1,4 +1,4 @@
-"""Selection: the rows and columns that a method chose."""
+"""Selection: the rows and columns that a method selected."""
 
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -15,18 +15,18 @@ class SelectionWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The rows and columns that a method chose, best first; the side that it does not choose is None.
+    """The rows and columns that a method selected, best first; a side that it does not select is None.
 
     Parameters
     ----------
     row_indices, col_indices : ndarray of int or None
         Distinct positions in the data matrix.
     gap : float or None
-        Relative duality gap of the convex model, where the method solves one: 0 is a proven optimum.
+        Relative duality gap of the convex model, if the method solves one: 0 is a proven optimum.
     n_iter : int or None
-        Iterations, or alternations, that the method took.
+        Number of iterations or alternations.
     history : tuple
-        One entry per iteration; what it holds is documented by the method.
+        One entry per iteration; the method documents its content.
     """
 
     row_indices: Indices | None
@@ -54,7 +54,7 @@ class Selection:
 
     @property
     def T(self) -> "Selection":
-        """The same choice, for the transpose of the matrix."""
+        """The same selection, for the transpose of the matrix."""
         return Selection(self.col_indices, self.row_indices, self.gap, self.n_iter, self.history)
 
 

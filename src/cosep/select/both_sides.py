@@ -1,4 +1,4 @@
-"""A selector of columns enters, a selector of rows and columns leaves."""
+"""Selectors of rows and columns from selectors of columns."""
 
 import warnings
 from collections.abc import Callable
@@ -11,17 +11,26 @@ from cosep.matrix.checks import as_matrix, check_callback, check_count, check_in
 from cosep.matrix.local import LocalMatrix
 from cosep.records.selection import Selection, SelectionWarning
 from cosep.select.pool import Pool, check_pool
-from cosep.select.spa import warn_if_fewer
+from cosep.select.warn import warn_if_degenerate, warn_if_fewer
 from cosep.utils.messages import shown
-from cosep.utils.types import Callback, Indices
+from cosep.utils.types import Callback
 
 
 def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
     """Return ``(X, n_rows, n_cols) -> Selection``: the selector on the transpose of X, and on X, independently.
 
-    ``both_sides(spa)`` is SPA+ of Pan and Ng (2023). A ``row_pool``, a ``col_pool`` and further options go to the
-    selector, a ``random_state`` to one that draws random numbers; a ``callback`` is called as
-    ``callback("select", step, 2, nan)`` after each side.
+    ``both_sides(spa)`` is SPA+ of Pan and Ng (2023).
+
+    Parameters
+    ----------
+    selector : callable
+        ``(X, r) -> Selection`` with ``col_indices``.
+
+    Returns
+    -------
+    callable
+        Also takes ``row_pool`` and ``col_pool``, further options of the selector, a ``random_state`` for a selector
+        that has this parameter, and a ``callback``, called as ``callback("select", step, 2, nan)`` after each side.
 
     Examples
     --------
@@ -61,11 +70,9 @@ def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
         chosen = []
         for step, (side, r, pool) in enumerate(sides, start=1):
             with warnings.catch_warnings():
-                # The selector speaks of columns on both sides; what it has to say is said below.
+                # The warnings of the selector are about columns on both sides; the right ones follow below.
                 warnings.simplefilter("ignore", SelectionWarning)
-                chosen.append(
-                    _of_columns(selector(side.values, r, **_with_pool(options, pool)), selector, side.shape[1])
-                )
+                chosen.append(_of_columns(selector(side.raw, r, **_with_pool(options, pool)), selector, side.shape[1]))
             if callback is not None:
                 callback("select", step, 2, np.nan)
         by_rows, by_cols = chosen
@@ -85,7 +92,7 @@ def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
 
 
 def _of_columns(selection: Any, selector: Callable[..., Selection], n: int) -> Selection:
-    """Refuse what is no choice of columns."""
+    """Return the result of a selector; raise ValueError if it is not a selection of columns."""
     if not isinstance(selection, Selection) or selection.col_indices is None:
         msg = f"selector={shown(selector)} must return a Selection with col_indices, got {shown(selection)}."
         raise ValueError(msg)
@@ -94,7 +101,7 @@ def _of_columns(selection: Any, selector: Callable[..., Selection], n: int) -> S
 
 
 def _with_pool(options: dict[str, Any], pool: Pool | None) -> dict[str, Any]:
-    """Return the options, with the pool if there is one: a selector of one's own need not know about pools."""
+    """Return the options, with the pool if there is one: selectors of users need not have that parameter."""
     return options if pool is None else {**options, "pool": pool}
 
 
@@ -103,16 +110,3 @@ def check_sizes(M: LocalMatrix, n_rows: Any, n_cols: Any) -> tuple[int, int]:
     return check_count(n_rows, "n_rows", M.shape[0], "n_samples"), check_count(
         n_cols, "n_cols", M.shape[1], "n_features"
     )
-
-
-def warn_if_degenerate(M: LocalMatrix, rows: Indices | None, cols: Indices | None) -> None:
-    """Say which selected rows or columns are all zero within the core: nothing can be explained through them."""
-    core = M.take(rows, cols)
-    empty_rows, empty_cols = int((~core.any(axis=1)).sum()), int((~core.any(axis=0)).sum())
-    if empty_rows or empty_cols:
-        warnings.warn(
-            f"The core is degenerate: {empty_rows} of the selected rows and {empty_cols} of the selected columns are "
-            "all zero in it and explain nothing. Ask for fewer, or select by another method or on scaled data.",
-            SelectionWarning,
-            stacklevel=3,
-        )

@@ -1,11 +1,12 @@
-"""A matrix enters, rows and columns chosen for each other leave.
+"""CoS-FGM: rows and columns chosen for each other by the convex self-dictionary model.
 
 Notation
 --------
 M : data; K1, K2 : the chosen rows and columns
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,36 +16,54 @@ from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
 from cosep.records.restore import restore_selection
 from cosep.records.selection import Selection
-from cosep.select.both_sides import check_sizes, warn_if_degenerate
-from cosep.select.fgm import POSTPROCESSES, SOLVERS, choose, reporter, warn_if_unproven
-from cosep.select.pool import Pool, Positions, check_pool
-from cosep.select.spa import pursue, spa_weights, warn_if_fewer
+from cosep.select.both_sides import check_sizes
+from cosep.select.fgm import POSTPROCESSES, SOLVERS, choose, reporter
+from cosep.select.pool import Pool, check_pool
+from cosep.select.warn import warn_if_degenerate, warn_if_fewer, warn_if_unproven
 from cosep.solve.mix import mix
+from cosep.solve.successive_projections import pursue, spa_weights
 from cosep.utils.ties import first_largest
 from cosep.utils.types import Array, Callback, Indices
 
+# Columns that a convex solution uses, and their bounds: a start for the next solution.
 Atoms = tuple[Indices, Array] | None
-# A relative duality gap, and how the solver ended on it.
-Proof = tuple[float, str]
-Pair = tuple[frozenset[int], frozenset[int]]
+
+# Iterations of the fit that measures the error of a pair.
+FIT_ITER = 10
+# Stop after this many alternations without a better pair; on some data no pair ever repeats.
+MAX_IDLE = 5
+# Relative errors closer than this are a tie, since they are roots of differences.
+ERROR_TIE_TOL = 1e-7
 
 
-class Met(NamedTuple):
-    """A pair that the alternation has met: the error of a short fit, its last gap, and how the solver ended on it."""
+class Pair(NamedTuple):
+    """Rows and columns chosen for each other.
 
-    error: float
-    gap: float | None
-    ended: str
+    Attributes
+    ----------
+    rows, cols : ndarray of int
+    gap : float or None
+        The larger relative duality gap of the two problems; None for a pair that SPA chose.
+    ended : str
+        Why the solver stopped on the problem with that gap.
+    row_atoms, col_atoms : tuple of (ndarray of int, ndarray) or None
+        What the two solutions use.
+    error : float
+        Relative error of a short fit; nan before it is known.
+    """
+
     rows: Indices
     cols: Indices
+    gap: float | None = None
+    ended: str = "tolerance"
+    row_atoms: Atoms = None
+    col_atoms: Atoms = None
+    error: float = np.nan
 
-
-# Alternations of the fit that judges an iterate.
-JUDGING = 10
-# Alternations without a better pair before giving up; some data never come back to a pair.
-PATIENCE = 5
-# Relative errors this close are a tie: they are roots of differences.
-ERROR_TOL = 1e-7
+    @property
+    def key(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The two index sets, whatever their order."""
+        return frozenset(self.rows.tolist()), frozenset(self.cols.tolist())
 
 
 def cosfgm(
@@ -60,15 +79,15 @@ def cosfgm(
     col_pool: Pool | None = None,
     callback: Callback | None = None,
 ) -> Selection:
-    """Choose rows and columns by turns: ``K1 = FGM(X(:,K2)')``, then ``K2 = FGM(X(K1,:))``, until they repeat.
+    """Choose rows and columns alternately: ``K1 = FGM(X(:,K2)')``, then ``K2 = FGM(X(K1,:))``, until they repeat.
 
     Algorithm 2 of Pan and Ng (SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023), whose inputs are printed with rows and
     columns swapped. On a co-separable matrix each step is a separable problem. The alternation can cycle, and on some
-    data it never settles: it ends when a pair of index *sets* comes back, or after five pairs that are no better. Of
-    all pairs, the start included, the one with the best approximation of X is returned.
+    data it never settles: it stops when a pair of index *sets* repeats, or after five pairs that are not better. The
+    result is the pair, including the start, with the best approximation of X.
 
-    Of rows that are proportional in the selected columns the longest stands for all, of those the longest in all of X,
-    of those the first; likewise of columns.
+    Of rows that are proportional in the selected columns only the longest can be chosen; of equally long ones the
+    longest in all of X, then the first. The same holds for columns.
 
     Parameters
     ----------
@@ -78,14 +97,14 @@ def cosfgm(
     solver, postprocess : str
         As in `fgm`.
     start : {"spa", "independent"}
-        The first pair: by `spa` on each side, or by `fgm` on each side, as published.
+        The first pair: by `spa` on each side (default), or by `fgm` on each side, as published.
     max_iter : int
-        Alternations at the most.
+        Largest number of alternations.
     row_pool, col_pool : Pool, optional
         Which rows and columns may be chosen, and which must be.
     callback : callable, optional
         Called as ``callback("select", alternation, max_iter, relative error)`` after the start and each alternation,
-        and within them as `fgm` does.
+        and as `fgm` does during each.
 
     Returns
     -------
@@ -114,51 +133,59 @@ def cosfgm(
     part = filled(M, of_rows.include, of_cols.include)
     M, of_rows, of_cols = part.M, of_rows.within(part.rows), of_cols.within(part.cols)
 
-    def pick(block: LocalMatrix, r: int, positions: Positions, warm: Atoms) -> tuple[Indices, Proof, Atoms]:
-        report = reporter(callback)
-        choice = choose(
-            block, r, solver=solver, postprocess=postprocess, positions=positions, start=warm, report=report
-        )
-        return choice.columns, (choice.solution.relative_gap, choice.solution.ended), choice.atoms
+    pick = partial(choose, solver=solver, postprocess=postprocess, report=reporter(callback))
 
-    gap: float | None = None
-    ended = "tolerance"
-    row_atoms: Atoms = None
-    col_atoms: Atoms = None
+    def pick_both(row_data: LocalMatrix, before: Pair | None) -> Pair:
+        """Choose rows by their data, then columns by all rows, or by the chosen ones if there is a pair before."""
+        by_rows = pick(row_data, n_rows, positions=of_rows, start=before and before.row_atoms)
+        col_data = M if before is None else LocalMatrix(M.take(rows=by_rows.columns))
+        by_cols = pick(col_data, n_cols, positions=of_cols, start=before and before.col_atoms)
+        gap, ended = max((one.solution.relative_gap, one.solution.ended) for one in (by_rows, by_cols))
+        return Pair(by_rows.columns, by_cols.columns, gap, ended, by_rows.atoms, by_cols.atoms)
+
     if start == "spa":
-        rows = pursue(M.T, n_rows, spa_weights(M.T), positions=of_rows)[0]
-        cols = pursue(M, n_cols, spa_weights(M), positions=of_cols)[0]
+        first = Pair(
+            pursue(M.T, n_rows, spa_weights(M.T), positions=of_rows)[0],
+            pursue(M, n_cols, spa_weights(M), positions=of_cols)[0],
+        )
     else:
-        rows, row_proof, row_atoms = pick(M.T, n_rows, of_rows, None)
-        cols, col_proof, col_atoms = pick(M, n_cols, of_cols, None)
-        gap, ended = max(row_proof, col_proof)
-    met: dict[Pair, Met] = {}
-    history: list[tuple[float, float | None]] = []
-    n_iter = 0
-    while True:
-        pair = frozenset(rows.tolist()), frozenset(cols.tolist())
-        repeated = pair in met
-        error = met[pair].error if repeated else mix(M, Selection(rows, cols), max_iter=JUDGING).relative_error(M)
-        met[pair] = Met(error, gap, ended, rows, cols)
-        history.append((error, gap))
-        if callback is not None:
-            callback("select", n_iter, max_iter, error)
-        idle = n_iter - _first_best(history)
-        if repeated or n_iter == max_iter or idle == PATIENCE:
-            break
-        n_iter += 1
-        rows, row_proof, row_atoms = pick(LocalMatrix(M.take(cols=cols).T), n_rows, of_rows, row_atoms)
-        cols, col_proof, col_atoms = pick(LocalMatrix(M.take(rows=rows)), n_cols, of_cols, col_atoms)
-        gap, ended = max(row_proof, col_proof)
-    best = list(met.values())[_first_best(list(met.values()))]
+        first = pick_both(M.T, None)
+    best, history = _alternate(
+        M, first, lambda pair: pick_both(LocalMatrix(M.take(cols=pair.cols).T), pair), max_iter, callback
+    )
     warn_if_fewer(best.rows, n_rows, "rows", "the selected columns")
     warn_if_fewer(best.cols, n_cols, "columns", "the selected rows")
     if best.gap is not None:
         warn_if_unproven(best.gap, best.ended, "Select by another solver or on scaled data")
     warn_if_degenerate(M, best.rows, best.cols)
-    return restore_selection(part, Selection(best.rows, best.cols, best.gap, n_iter, tuple(history)))
+    return restore_selection(part, Selection(best.rows, best.cols, best.gap, len(history) - 1, tuple(history)))
 
 
-def _first_best(iterates: Sequence[tuple[Any, ...]]) -> int:
-    """Return where the smallest error is, which comes first in each; of those that agree to rounding, the first."""
-    return int(first_largest(-np.array([iterate[0] for iterate in iterates]), ERROR_TOL, scale=1.0))
+def _alternate(
+    M: LocalMatrix, pair: Pair, following: Callable[[Pair], Pair], max_iter: int, callback: Callback | None
+) -> tuple[Pair, list[tuple[float, float | None]]]:
+    """Go from pair to pair until one repeats or none is better; return the best, and error and gap of each."""
+    seen: dict[tuple[frozenset[int], frozenset[int]], Pair] = {}
+    history: list[tuple[float, float | None]] = []
+    for n_iter in range(max_iter + 1):
+        pair = pair if n_iter == 0 else following(pair)
+        repeated = pair.key in seen
+        error = seen[pair.key].error if repeated else _error(M, pair)
+        seen[pair.key] = pair._replace(error=error)
+        history.append((error, pair.gap))
+        if callback is not None:
+            callback("select", n_iter, max_iter, error)
+        if repeated or n_iter - _first_best([error for error, _ in history]) == MAX_IDLE:
+            break
+    met = list(seen.values())
+    return met[_first_best([one.error for one in met])], history
+
+
+def _error(M: LocalMatrix, pair: Pair) -> float:
+    """Return the relative error of a short fit with the rows and columns of a pair."""
+    return mix(M, Selection(pair.rows, pair.cols), max_iter=FIT_ITER).relative_error(M)
+
+
+def _first_best(errors: Sequence[float]) -> int:
+    """Return the position of the smallest error; of those that agree up to rounding, the first."""
+    return int(first_largest(-np.array(errors), ERROR_TIE_TOL, scale=1.0))

@@ -1,4 +1,4 @@
-"""A matrix of any sign enters, the rows and columns for a CUR decomposition leave.
+"""Rows and columns for a CUR decomposition of a matrix with entries of any sign.
 
 Notation
 --------
@@ -19,18 +19,18 @@ from cosep.matrix.local import LocalMatrix
 from cosep.records.restore import restore_selection
 from cosep.records.selection import Selection
 from cosep.select.both_sides import check_sizes
-from cosep.select.pool import all_positions
-from cosep.select.pursuit import largest, one_by_one, refuse_nothing
-from cosep.select.spa import orthogonal, pursue, warn_if_fewer
+from cosep.select.warn import warn_if_fewer
+from cosep.solve.pursuit import all_positions, largest, one_by_one, raise_nothing_to_select
+from cosep.solve.successive_projections import orthogonal, pursue
 from cosep.utils.ties import first_largest
 from cosep.utils.types import Array, Indices
 
-# Up to this length of the shorter side all singular vectors are found at once.
+# Up to this length of the shorter side, all singular vectors are computed at once.
 SHORT_SIDE = 1000
-# Directions, and residuals of columns, below this share of the largest count as zero.
+# Singular values, and residuals of columns, below this share of the largest are zero.
 RANK_TOL = 1e-7
-# An exchange must raise the volume by this share, and sweeps over both sides end after so many.
-GAIN, SWEEPS = 1e-2, 100
+# Smallest relative gain in volume of an exchange, and largest number of sweeps over both sides.
+MIN_VOLUME_GAIN, MAX_SWEEPS = 1e-2, 100
 
 
 def cur(X: Any, n_rows: int, n_cols: int, *, method: str = "leverage") -> Selection:
@@ -40,15 +40,15 @@ def cur(X: Any, n_rows: int, n_cols: int, *, method: str = "leverage") -> Select
     ----------
     X : array-like or sparse of shape (m, n)
     n_rows, n_cols : int
-        How many of each; ``method="cross"`` needs as many rows as columns.
+        Number of rows and of columns to select; ``method="cross"`` needs as many rows as columns.
     method : {"leverage", "deim", "cross"}
-        "leverage": the largest leverage scores, ``||V(j,:)||^2`` with V as many leading singular vectors as are to be
-        chosen, without those that the chosen ones span (M. W. Mahoney and P. Drineas, Proc. Natl. Acad. Sci. 106,
-        697-702, 2009, doi:10.1073/pnas.0803205106, who draw at random with these scores; the largest:
+        "leverage" (default): the largest leverage scores, ``||V(j,:)||^2`` with V as many leading singular vectors as
+        are to be chosen, without those that the chosen ones span (M. W. Mahoney and P. Drineas, Proc. Natl. Acad.
+        Sci. 106, 697-702, 2009, doi:10.1073/pnas.0803205106, who draw at random with these scores; the largest:
         D. Papailiopoulos, A. Kyrillidis and C. Boutsidis, KDD 2014, doi:10.1145/2623330.2623698).
-        "deim": discrete empirical interpolation, one index for each leading singular vector, where what the earlier
-        ones interpolate is furthest from it (D. C. Sorensen and M. Embree, SIAM J. Sci. Comput. 38, A1454-A1482, 2016,
-        doi:10.1137/140978430).
+        "deim": discrete empirical interpolation, one index for each leading singular vector, where its interpolation
+        at the earlier indices has the largest error (D. C. Sorensen and M. Embree, SIAM J. Sci. Comput. 38,
+        A1454-A1482, 2016, doi:10.1137/140978430).
         "cross": rows and columns whose crossing has a volume ``|det X(rows,cols)|`` that no exchange of one row or one
         column raises by more than 1 % (S. A. Goreinov et al., How to find a good submatrix, in Matrix Methods: Theory,
         Algorithms and Applications, 247-256, 2010, doi:10.1142/9789812836021_0015), from the columns that `spa` picks.
@@ -57,7 +57,7 @@ def cur(X: Any, n_rows: int, n_cols: int, *, method: str = "leverage") -> Select
     -------
     Selection
         Fewer than asked for, with a warning, where the rank of X is smaller. ``history`` holds, for "leverage", the
-        scores of the chosen rows and columns; for "cross", the logarithm of the volume after each sweep; else nothing.
+        scores of the chosen rows and columns; for "cross", the logarithm of the volume after each sweep.
 
     Notes
     -----
@@ -76,7 +76,7 @@ def cur(X: Any, n_rows: int, n_cols: int, *, method: str = "leverage") -> Select
     n_rows, n_cols = check_sizes(M, n_rows, n_cols)
     select = METHODS[check_choice(method, "method", METHODS)]
     if M.squared_norm() == 0:
-        refuse_nothing()
+        raise_nothing_to_select()
     part = filled(M)
     rows, cols, history = select(part.M, n_rows, n_cols)
     warn_if_fewer(rows, n_rows, "rows")
@@ -103,7 +103,7 @@ def by_deim(M: LocalMatrix, n_rows: int, n_cols: int) -> Choice:
 
 
 def by_cross(M: LocalMatrix, n_rows: int, n_cols: int) -> Choice:
-    """Choose by turns the rows of largest volume in the columns, and the columns of largest volume in the rows."""
+    """Choose alternately the rows of largest volume in the columns and the columns of largest volume in the rows."""
     if n_rows != n_cols:
         msg = (
             f"method='cross' chooses as many rows as columns, got n_rows={n_rows} and n_cols={n_cols}; ask for equal "
@@ -114,7 +114,7 @@ def by_cross(M: LocalMatrix, n_rows: int, n_cols: int) -> Choice:
     C = M.take(cols=cols)
     rows = largest_volume(C, scipy.linalg.qr(C.T, mode="r", pivoting=True)[1][: len(cols)])
     volumes = [_volume(M, rows, cols)]
-    for _ in range(SWEEPS):
+    for _ in range(MAX_SWEEPS):
         cols = largest_volume(M.take(rows=rows).T, cols)
         rows = largest_volume(M.take(cols=cols), rows)
         volumes.append(_volume(M, rows, cols))
@@ -146,7 +146,7 @@ def leading(M: LocalMatrix, k: int) -> tuple[Array, Array]:
 
 
 def interpolation_indices(V: Array) -> Indices:
-    """Return for each column of V the row where the interpolant through the earlier indices misses it most."""
+    """Return, for each column of V, the row where its interpolation at the earlier indices has the largest error."""
     chosen: list[int] = []
     for k in range(V.shape[1]):
         missed = V[:, k]
@@ -159,19 +159,19 @@ def interpolation_indices(V: Array) -> Indices:
 
 
 def largest_volume(A: Array, rows: Indices) -> Indices:
-    """Exchange rows of a tall matrix until no exchange of one raises the volume of the chosen rows by much."""
+    """Exchange chosen rows of a tall matrix until no exchange of one row raises their volume by `MIN_VOLUME_GAIN`."""
     rows = rows.copy()
     Q = scipy.linalg.qr(A, mode="economic")[0]
     while True:
         B = np.linalg.solve(Q[rows].T, Q.T).T
         i, k = np.unravel_index(first_largest(np.abs(B).ravel()), B.shape)
-        if abs(B[i, k]) <= 1.0 + GAIN:
+        if abs(B[i, k]) <= 1.0 + MIN_VOLUME_GAIN:
             return rows
         rows[k] = i
 
 
 def _largest_independent(M: LocalMatrix, V: Array, r: int) -> tuple[Indices, list[float]]:
-    """Choose r columns by the largest ``||V(j,:)||^2``, passing over those that the chosen ones span."""
+    """Choose r columns by the largest ``||V(j,:)||^2``, without those that the chosen ones span."""
     scores = np.einsum("jk,jk->j", V, V)
     original = M.squared_norms()
     residuals = original

@@ -1,4 +1,4 @@
-"""A matrix enters, rows and columns that themselves explain it leave.
+"""Faithful selection: rows and columns that explain a matrix themselves, without refitted factors.
 
 Notation
 --------
@@ -17,31 +17,41 @@ from cosep.matrix.filled import filled
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
 from cosep.records.restore import restore_selection
 from cosep.records.selection import Selection
-from cosep.select.both_sides import check_sizes, warn_if_degenerate
-from cosep.select.pool import Pool, Positions, check_pool
-from cosep.select.pursuit import TIE, largest, several_largest
+from cosep.select.both_sides import check_sizes
+from cosep.select.pool import Pool, check_pool
 from cosep.select.rays import distinct
-from cosep.select.spa import pursue, spa_weights, warn_if_fewer
+from cosep.select.warn import warn_if_degenerate, warn_if_fewer
 from cosep.solve.alternation import Budget, half_squared_error
 from cosep.solve.nonnegative import nonnegative
 from cosep.solve.plain_nmf import extrapolated
+from cosep.solve.pursuit import MERIT_TIE_TOL, Positions, largest, several_largest
+from cosep.solve.successive_projections import pursue, spa_weights
 from cosep.utils.ties import SAME, descending, first_largest
 from cosep.utils.types import Array, Callback, Indices
 
-# Accuracy of the factorization whose components the first choice stands for.
+# Stopping rule of the nonnegative factorization whose components (topics) the first choice represents.
 TOPICS_TOL, TOPICS_ITER = 3e-4, 100
-# What the error of the core counts beside those of rows and columns.
-CORE = 1.0
-# Columns that are tried in the place of one.
-RIVALS = 4
-# A round of exchanges that gains a smaller share of the errors is the last.
-WORTHWHILE = 1e-3
-# Sums of squared errors that differ by less are equal up to rounding.
-ROUNDING = 1e-12
+# Weight of the error of the core relative to those of rows and columns.
+CORE_WEIGHT = 1.0
+# Number of columns that are tried in place of a chosen one.
+N_RIVALS = 4
+# The exchanges stop when a round lowers the sum of errors by a smaller share.
+MIN_GAIN = 1e-3
+# Sums of squared errors that differ by less are equal.
+EQUAL_ERROR_TOL = 1e-12
 
 
-class Side(NamedTuple):
-    """Chosen columns, the weights of all columns, and what is left, ``||M - A V'||^2 / ||M||^2``."""
+class ColumnChoice(NamedTuple):
+    """Chosen columns, and how well they explain all columns.
+
+    Attributes
+    ----------
+    chosen : ndarray of int
+    V : ndarray
+        Nonnegative weights of the chosen columns in all columns.
+    error : float
+        ``||M - A V'||^2 / ||M||^2``.
+    """
 
     chosen: Indices
     V: Array
@@ -60,13 +70,13 @@ def faithful(
 ) -> Selection:
     """Choose rows and columns with a small ``||X - U X(rows,:)||^2 + ||X - X(:,cols) V'||^2 + ||X - U S V'||^2``.
 
-    U and V are the best nonnegative weights of the first two terms, ``S = X(rows, cols)``: the three errors are those
-    of rows, columns and core on their own, nothing being refitted. On a co-separable matrix all three can be zero.
+    U and V are the best nonnegative weights of the first two terms, and ``S = X(rows, cols)``: the three errors are
+    those of rows, columns and core on their own, without refitting. On a co-separable matrix all three can be zero.
 
-    The first choice of a side is that of SPA, or the real rows (columns) most like the components of a nonnegative
-    factorization, whichever has the smaller error. Then every chosen row and column is tried against its four
-    strongest rivals, with the others as they are, and what lowers the sum is kept, until a round gains less than a
-    thousandth of it.
+    The first choice of a side is that of SPA, or the rows (columns) most similar to the components of a nonnegative
+    factorization, whichever has the smaller error. Then each chosen row and column is compared with the four strongest
+    candidates to replace it, the others being fixed, and an exchange that lowers the sum is kept. This is repeated
+    until a round lowers the sum by less than a thousandth.
 
     Parameters
     ----------
@@ -74,12 +84,12 @@ def faithful(
     n_rows, n_cols : int
         Size of the core.
     max_iter : int
-        Rounds of exchanges at the most.
+        Largest number of rounds of exchanges.
     row_pool, col_pool : Pool, optional
         Which rows and columns may be chosen, and which must be.
     callback : callable, optional
-        Called as ``callback("topics", iteration, most, relative error)`` while topics are sought, and as
-        ``callback("select", round, max_iter, relative error of the core)`` after the first choice and each round.
+        Called as ``callback("topics", iteration, max_iter, relative error)`` during the nonnegative factorization, and
+        as ``callback("select", round, max_iter, relative error of the core)`` after the first choice and each round.
 
     Returns
     -------
@@ -88,8 +98,9 @@ def faithful(
 
     Notes
     -----
-    Deterministic. All-zero rows and columns change nothing. Of rows that are multiples of each other the longest stands
-    for all, of those the first; likewise of columns. Transposing X swaps rows and columns.
+    The result is deterministic and does not depend on all-zero rows and columns. Of rows that are multiples of each
+    other only the longest can be chosen, the first of equally long ones; likewise for columns. Transposing X swaps rows
+    and columns.
 
     Examples
     --------
@@ -122,9 +133,9 @@ def faithful(
             break
         pairs = [(rows, others[1]), (others[0], cols), others]
         cores = [core_error(M, *pair) for pair in pairs]
-        sums = [pair[0].error + pair[1].error + CORE * error for pair, error in zip(pairs, cores, strict=True)]
+        sums = [pair[0].error + pair[1].error + CORE_WEIGHT * error for pair, error in zip(pairs, cores, strict=True)]
         best = int(first_largest(-np.array(sums)))
-        if sums[best] >= (1.0 - WORTHWHILE) * (rows.error + cols.error + CORE * core) - ROUNDING:
+        if sums[best] >= (1.0 - MIN_GAIN) * (rows.error + cols.error + CORE_WEIGHT * core) - EQUAL_ERROR_TOL:
             break
         (rows, cols), core = pairs[best], cores[best]
         history.append(_roots(rows.error, cols.error, core))
@@ -135,8 +146,8 @@ def faithful(
     return restore_selection(part, Selection(*chosen, n_iter=len(history) - 1, history=tuple(history)))
 
 
-def exchange(M: LocalMatrix, positions: Positions, cols: Side, rows: Side) -> Side:
-    """Try every chosen column against its rivals: those most like what the others leave of the data it explains."""
+def exchange(M: LocalMatrix, positions: Positions, cols: ColumnChoice, rows: ColumnChoice) -> ColumnChoice:
+    """Compare each chosen column with its rivals, the columns most similar to the data that it alone explains."""
     A, V, U = M.take(cols=cols.chosen), cols.V.copy(), rows.V
     chosen, norms, r = cols.chosen.copy(), M.squared_norms(), len(cols.chosen)
     norms[norms == 0] = np.inf
@@ -148,7 +159,7 @@ def exchange(M: LocalMatrix, positions: Positions, cols: Side, rows: Side) -> Si
     likeness = M.cross(np.maximum(left, 0.0)) / np.sqrt(norms)[:, None]
     likeness[~positions.allowed] = 0.0
     likeness[chosen] = 0.0
-    for k, rivals, M_D in _products(M, [several_largest(column, RIVALS) for column in likeness.T], chosen):
+    for k, rivals, M_D in _products(M, [several_largest(column, N_RIVALS) for column in likeness.T], chosen):
         S_D = H[:, rivals]
         others = np.arange(r) != k
         rest = V[:, others]
@@ -156,20 +167,20 @@ def exchange(M: LocalMatrix, positions: Positions, cols: Side, rows: Side) -> Si
         squares = np.einsum("ij,ij->j", P, P)
         lengths = np.diagonal(M_D[rivals])
         core = np.einsum("ij,ij->j", S_D, M_U.T @ P - U_U @ S[:, others] @ (rest.T @ P))
-        # By so much do the errors of columns and core fall, compared with a weight of zero.
-        gains = squares * lengths + CORE * (2.0 * core - np.einsum("ij,ij->j", S_D, U_U @ S_D) * squares)
+        # Decrease of the errors of columns and core, compared with a weight of zero.
+        gains = squares * lengths + CORE_WEIGHT * (2.0 * core - np.einsum("ij,ij->j", S_D, U_U @ S_D) * squares)
         gains[np.isin(rivals, chosen[others])] = -np.inf
         best = int(first_largest(gains))
-        if k < len(positions.include) or gains[best] - gains[0] <= TIE * abs(gains[0]):
+        if k < len(positions.include) or gains[best] - gains[0] <= MERIT_TIE_TOL * abs(gains[0]):
             best = 0
         chosen[k], V[:, k], S[:, k] = rivals[best], P[:, best], S_D[:, best]
-    return cols if np.array_equal(chosen, cols.chosen) else side_of(M, chosen, V)
+    return cols if np.array_equal(chosen, cols.chosen) else explained_by(M, chosen, V)
 
 
 def _products(M: LocalMatrix, rivals: list[Indices], chosen: Indices) -> Iterator[tuple[int, Indices, Array]]:
-    """Yield each position, its column and that column's rivals, and ``M'`` times these, found for several at once."""
+    """Yield each position, its column with the rivals, and ``M'`` times these, computed for several at once."""
     columns = [np.append(column, others) for column, others in zip(chosen.copy(), rivals, strict=True)]
-    size = max(1, BLOCK_ENTRIES // (M.shape[1] * (1 + RIVALS)))
+    size = max(1, BLOCK_ENTRIES // (M.shape[1] * (1 + N_RIVALS)))
     for start in range(0, len(columns), size):
         block = columns[start : start + size]
         products = np.split(M.gram(np.concatenate(block)), np.cumsum([len(one) for one in block])[:-1], axis=1)
@@ -177,22 +188,22 @@ def _products(M: LocalMatrix, rivals: list[Indices], chosen: Indices) -> Iterato
             yield k, columns[k], product
 
 
-def side_of(M: LocalMatrix, chosen: Indices, near: Array | None = None) -> Side:
-    """Return how well the chosen columns explain all; weights near the best ones make it quicker."""
+def explained_by(M: LocalMatrix, chosen: Indices, near: Array | None = None) -> ColumnChoice:
+    """Return how well the chosen columns explain all; a good start ``near`` for the weights saves time."""
     A = M.take(cols=chosen)
     B = M.cross(A)
     V = nonnegative(A, B, np.zeros((M.shape[1], len(chosen))) if near is None else near, exact=True)
-    return Side(chosen, V, max(2.0 * half_squared_error(M.squared_norm(), A, B, V), 0.0))
+    return ColumnChoice(chosen, V, max(2.0 * half_squared_error(M.squared_norm(), A, B, V), 0.0))
 
 
-def core_error(M: LocalMatrix, rows: Side, cols: Side) -> float:
+def core_error(M: LocalMatrix, rows: ColumnChoice, cols: ColumnChoice) -> float:
     """``||M - U S V'||^2 / ||M||^2`` with the weights of both sides."""
     W = rows.V @ M.take(rows.chosen, cols.chosen)
     return max(2.0 * half_squared_error(M.squared_norm(), W, M.cross(W), cols.V), 0.0)
 
 
-def first_choice(M: LocalMatrix, r: int, positions: Positions, topics: Array) -> Side:
-    """Return the columns that SPA picks or those most like the topics, whichever explain more."""
+def first_choice(M: LocalMatrix, r: int, positions: Positions, topics: Array) -> ColumnChoice:
+    """Return the columns that SPA chooses or those most similar to the topics, whichever explain more."""
     norms, lengths = M.squared_norms(), np.linalg.norm(topics, axis=0)
     likeness = M.cross(topics) / np.sqrt(np.where(norms > 0, norms, np.inf))[:, None] / np.where(lengths, lengths, 1.0)
     likeness[~positions.allowed] = 0.0
@@ -206,26 +217,26 @@ def first_choice(M: LocalMatrix, r: int, positions: Positions, topics: Array) ->
     return typical if typical.error < extreme.error - SAME else extreme
 
 
-def fill_up(M: LocalMatrix, chosen: Indices, r: int, positions: Positions) -> Side:
-    """Add the column of which most is left, until there are r or nothing is."""
+def fill_up(M: LocalMatrix, chosen: Indices, r: int, positions: Positions) -> ColumnChoice:
+    """Add the column with the largest residual until there are r, or until nothing is left to explain."""
     norms = M.squared_norms()
-    side = side_of(M, chosen)
-    while len(side.chosen) < r:
-        explained = np.einsum("ij,ij->i", M.cross(M.take(cols=side.chosen)), side.V)
+    choice = explained_by(M, chosen)
+    while len(choice.chosen) < r:
+        explained = np.einsum("ij,ij->i", M.cross(M.take(cols=choice.chosen)), choice.V)
         left = np.where(positions.allowed, norms - explained, 0.0)
-        left[side.chosen] = 0.0
+        left[choice.chosen] = 0.0
         if left.max() <= SAME * norms.max():
             break
-        side = side_of(M, np.append(side.chosen, largest(left, norms)))
-    return side
+        choice = explained_by(M, np.append(choice.chosen, largest(left, norms)))
+    return choice
 
 
-def _best_first(M: LocalMatrix, side: Side, positions: Positions) -> Indices:
-    """Return the chosen columns, those that must be included and then those that explain most in front."""
-    explained = np.linalg.norm(side.V, axis=0) * np.sqrt(M.squared_norms()[side.chosen])
+def _best_first(M: LocalMatrix, choice: ColumnChoice, positions: Positions) -> Indices:
+    """Return the chosen columns: first those that must be included, then the others by how much they explain."""
+    explained = np.linalg.norm(choice.V, axis=0) * np.sqrt(M.squared_norms()[choice.chosen])
     given = len(positions.include)
-    free = given + np.argsort(side.chosen[given:])
-    return np.concatenate([side.chosen[:given], side.chosen[free[descending(explained[free])]]])
+    free = given + np.argsort(choice.chosen[given:])
+    return np.concatenate([choice.chosen[:given], choice.chosen[free[descending(explained[free])]]])
 
 
 def _roots(*errors: float) -> tuple[float, ...]:

@@ -1,9 +1,9 @@
-"""A matrix enters, the columns whose span takes away most of the residual leave.
+"""Greedy column subset selection: columns that lower the error of projection most.
 
 Notation
 --------
 M : data; Q : orthonormal basis of the columns chosen so far; E = M - Q Q'M the residual, never formed
-f, g : ``f_j = ||E'e_j||^2`` and ``g_j = ||e_j||^2``, so that f_j / g_j is what choosing column j takes off ||E||^2
+f, g : ``f_j = ||E'e_j||^2`` and ``g_j = ||e_j||^2``, so that choosing column j lowers ||E||^2 by f_j / g_j
 u : new vector of the basis; w = E'u
 """
 
@@ -17,34 +17,35 @@ from cosep.matrix.gram import GramMatrix
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
-from cosep.select.pursuit import TIE, one_by_one
-from cosep.select.spa import orthogonal, warn_if_fewer
+from cosep.select.warn import warn_if_fewer
+from cosep.solve.pursuit import MERIT_TIE_TOL, one_by_one
+from cosep.solve.successive_projections import orthogonal
 from cosep.utils.types import Array, Indices
 
-# Rounding of the recursions for f, as a share of what f was at their start.
+# Rounding error of the recursions for f, relative to f at their start.
 ROUNDING = 1e-13
 
 
 def greedy(X: Any, r: int, *, tol: float = 1e-9, pool: Pool | None = None) -> Selection:
     """Choose ``r`` columns, each time ``argmax_j ||E'e_j||^2 / ||e_j||^2``, ``E = X - projection on those chosen``.
 
-    Greedy column subset selection: of all columns, the one chosen lowers ``||X - projection||_F^2`` most. By the
+    Greedy column subset selection: of all columns, the one chosen lowers ``||X - projection||_F^2`` most. It uses the
     recursions of A. K. Farahat, A. Elgohary, A. Ghodsi and M. S. Kamel, Knowl. Inf. Syst. 35, 285-310, 2013,
-    doi:10.1007/s10115-012-0538-1, in O(nnz + (m + n) r) a step after one pass over X'X.
+    doi:10.1007/s10115-012-0538-1, and takes O(nnz + (m + n) r) per step after one pass over X'X.
 
-    Representatives by least squares, not the corners of a cone: of a separable matrix it need not find the planted
-    columns, though r columns of a matrix of rank r always span it.
+    The columns are representatives in the sense of least squares, not the corners of a cone: for a separable matrix
+    they need not be the columns that generate it, but r columns of a matrix of rank r always span it.
 
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
     r : int
-        How many columns.
+        Number of columns to select.
     tol : float
-        A column whose squared residual has fallen to this share of its squared norm is never chosen; when all have,
-        the choice ends with a warning and fewer than r columns.
+        A column is not chosen if its squared residual is at most this share of its squared norm. If this holds for all
+        columns, the result has fewer than r columns, with a warning.
     pool : Pool, optional
-        Which columns may be chosen, and which must be; these come first.
+        Which columns may be chosen, and which must be; the latter come first. Default: any.
 
     Returns
     -------
@@ -53,8 +54,8 @@ def greedy(X: Any, r: int, *, tol: float = 1e-9, pool: Pool | None = None) -> Se
 
     Notes
     -----
-    Among columns that tie within 1e-6 the one with the largest norm wins, then the lowest index. Where the recursions
-    have lost too many digits to tell the best ones apart, f and g of these are computed from E.
+    Among columns that tie within 1e-6 the one with the largest norm wins, then the lowest index. If the
+    recursions have lost too many digits to compare the best columns, f and g of these are computed from E.
 
     Examples
     --------
@@ -71,9 +72,9 @@ def greedy(X: Any, r: int, *, tol: float = 1e-9, pool: Pool | None = None) -> Se
     M = part.M
     original = M.squared_norms()
     total = max(float(original.sum()), np.finfo(np.float64).tiny)
-    gram = GramMatrix(M)
-    f, g = np.ldexp(gram.squared_norms(), 2 * (gram.exponent - 2 * M.exponent)), original.copy()
-    # What f was when it was last computed from E itself: its rounding is a share of this.
+    gram = GramMatrix(M.mantissa)
+    f, g = gram.in_units(gram.squared_norms(), 2), original.copy()
+    # f when it was last computed from E itself: its rounding error is relative to this.
     known = f.copy()
     Q = np.zeros((M.shape[0], 0))
 
@@ -83,7 +84,7 @@ def greedy(X: Any, r: int, *, tol: float = 1e-9, pool: Pool | None = None) -> Se
             ratios, errors = (np.divide(above, g, out=np.zeros_like(g), where=left) for above in (f, ROUNDING * known))
             # f_j >= g_j^2, and f_j may be too small for a float.
             values = np.where(left, np.maximum(ratios, g), 0.0)
-            doubtful = np.flatnonzero((values + errors >= values.max()) & (errors > TIE / 4 * values))
+            doubtful = np.flatnonzero((values + errors >= values.max()) & (errors > MERIT_TIE_TOL / 4 * values))
             if len(doubtful) == 0:
                 return values
             f[doubtful], g[doubtful] = residual_products(M, Q, doubtful)
@@ -111,7 +112,7 @@ def greedy(X: Any, r: int, *, tol: float = 1e-9, pool: Pool | None = None) -> Se
 
 
 def residual_products(M: LocalMatrix, Q: Array, columns: Indices) -> tuple[Array, Array]:
-    """Return f and g of some columns, from their residuals: without the cancellation of the recursions."""
+    """Return f and g of some columns from their residuals, without the cancellation of the recursions."""
     f, g = np.zeros(len(columns)), np.zeros(len(columns))
     size = max(1, BLOCK_ENTRIES // max(M.shape))
     M_Q = M.cross(Q)

@@ -1,4 +1,4 @@
-"""A matrix enters, the rows and columns that stand out in the two-sided convex model leave.
+"""GS-FGM: rows and columns that explain a matrix together, chosen by a two-sided convex model.
 
 Notation
 --------
@@ -16,19 +16,19 @@ from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_n
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
 from cosep.records.selection import Selection
-from cosep.select.fastgradient import ALPHA
 from cosep.select.gspa import Split, check_split, either, pursue_either
 from cosep.select.rays import distinct_rays
-from cosep.select.selfdict import product
-from cosep.select.spa import warn_if_fewer
+from cosep.select.warn import warn_if_fewer
+from cosep.solve.fast_gradient import ALPHA
 from cosep.solve.mix_generalized import mix_generalized
+from cosep.solve.self_dictionary import product
 from cosep.utils.ties import descending
 from cosep.utils.types import Array, Callback, Indices
 
-# The fast gradient keeps half a dozen arrays of m x m and of n x n; sides this long make them 10 GB.
+# The method stores half a dozen m x m and n x n arrays; sides this long make them 10 GB.
 LONGEST_SIDE = 10_000
-# Entries of the diagonals this close are a tie: the fast gradient finds them to about six digits.
-DIAGONAL_TOL = 1e-6
+# Diagonal entries closer than this are a tie: the fast gradient computes about six digits of them.
+DIAGONAL_TIE_TOL = 1e-6
 
 
 def gsfgm(
@@ -50,29 +50,29 @@ def gsfgm(
     with the column sums b, and X' likewise with the row sums. GS-FGM of J. Pan and N. Gillis, IEEE Trans. Pattern
     Anal. Mach. Intell. 43, 1546-1561, 2021, doi:10.1109/TPAMI.2019.2956046: fast gradient with step 1/L,
     ``L = 2 sigma_max(M)^2``, and ``lambda = penalty * (squared error of GSPA + 1e-3 ||M||_F^2) / number of rows and
-    columns``; the second term, as in `fgm`, keeps the penalty alive where GSPA is exact. The rows and columns with the
-    largest diagonal entries are chosen. The start and the rule for stopping are our reading.
+    columns``; the second term, as in `fgm`, keeps the penalty positive if GSPA is exact. The rows and columns with the
+    largest diagonal entries are chosen. The start and the stopping rule are our reading.
 
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
         Made dense, and at most 10 000 rows and columns, since the method stores m x m and n x n arrays.
     r : int, optional
-        How many rows and columns in all; the diagonals decide how many of each. One side may get none.
+        Number of rows and columns together; the diagonals decide how many of each. One side may get none.
     n_rows, n_cols : int, optional
-        How many of each, in place of ``r``, or at most so many where r is given too; one of them may be 0.
+        Number of rows and of columns, instead of ``r``; together with r, the largest numbers. One of them may be 0.
     penalty : float
-        Weight of the traces. Published: 0.25 on synthetic data; on real data the best of ``logspace(-3, 1, 10)`` by
-        the error of `mix_generalized`.
+        Weight of the traces. Default: 0.25, as published for synthetic data; for real data, the best of
+        ``logspace(-3, 1, 10)`` by the error of `mix_generalized`.
     start : {"gspa", "zero"}
-        The answer of `gspa`, or zero as in `fgm`.
+        Start from the result of `gspa` (default), or from zero as in `fgm`.
     normalize : bool
-        Whether the `gspa` that it starts from, and fills up with, divides by means.
+        Whether `gspa`, which provides the start and missing rows and columns, divides by means. Default: True.
     tol : float
         Stop when an iteration moves X and Y by less than this, relative to their size (published: 1e-6 on synthetic
         and 1e-2 on real data).
     max_iter : int
-        Iterations at the most.
+        Largest number of iterations.
     callback : callable, optional
         Called as ``callback("select", iteration, max_iter, ||R|| / ||M||)`` after each iteration.
 
@@ -84,8 +84,8 @@ def gsfgm(
 
     Notes
     -----
-    All-zero rows and columns are never chosen, and of proportional ones only the longest is. What the diagonals leave
-    missing is chosen by `gspa`; fewer than asked for, with a warning, mean that those explain X.
+    All-zero rows and columns are never chosen, and of proportional ones only the longest. If the diagonals choose too
+    few, `gspa` adds the missing ones. If the result, with a warning, is smaller than asked for, it explains X.
 
     Examples
     --------
@@ -124,14 +124,12 @@ def gsfgm(
     if len(by_rows) + len(by_cols) < split.total:
         by_rows, by_cols, _ = pursue_either(LocalMatrix(M), allowed, normalize=normalize, rows=by_rows, cols=by_cols)
     warn_if_fewer(np.concatenate([by_rows, by_cols]), split.total, "rows and columns")
-    # The objective in the units of X.
-    with np.errstate(over="ignore"):
-        kept = tuple((float(np.ldexp(value, 2 * A.exponent)), *traces) for value, *traces in history)
+    kept = tuple((float(A.in_units(value, 2)), *traces) for value, *traces in history)
     return either(part.rows[rows[by_rows]], part.cols[cols[by_cols]], n_iter=len(history), history=kept)
 
 
 class Point(NamedTuple):
-    """X', Y and ``X M + M Y``."""
+    """A feasible point: X', Y, and the product ``X M + M Y``."""
 
     Xt: Array
     Y: Array
@@ -139,7 +137,7 @@ class Point(NamedTuple):
 
 
 def _leaders(A: LocalMatrix) -> tuple[Indices, Array]:
-    """Return one column for each ray, and what it is multiplied by to weigh as much as all columns on its ray."""
+    """Return one column for each ray, and the factor that gives it the weight of all columns on its ray."""
     n = A.shape[1]
     rays = distinct_rays(A, np.ones(n), np.ones(n))
     return rays.leaders, rays.w / A.sums()[rays.leaders]
@@ -152,7 +150,7 @@ def _point(M: Array, Xt: Array, Y: Array) -> Point:
 
 
 def _start(M: Array, split: Split, penalty: float, *, normalize: bool) -> tuple[Point, float]:
-    """Return the rows, columns and weights that `gspa` finds as a point, and lambda."""
+    """Return the point of the rows, columns and weights that `gspa` finds, and lambda."""
     m, n = M.shape
     data = LocalMatrix(M)
     rows, cols, _ = pursue_either(data, split, normalize=normalize)
@@ -166,7 +164,7 @@ def _start(M: Array, split: Split, penalty: float, *, normalize: bool) -> tuple[
 def _descend(
     M: Array, start: Point, lam: float, *, tol: float, max_iter: int, callback: Callback | None
 ) -> tuple[Point, list[tuple[float, float, float]]]:
-    """Run the fast gradient; return where it ends, and objective and traces of each iteration."""
+    """Run the fast gradient; return the last point, and objective and traces of each iteration."""
     m, n = M.shape
     total = float(np.vdot(M, M))
     L = 2.0 * float(np.linalg.norm(M, 2)) ** 2
@@ -202,8 +200,8 @@ def _largest(of_rows: Array, of_cols: Array, split: Split) -> tuple[Indices, Ind
     rows, cols = (
         order[diagonal[order] > 0]
         for diagonal, most in ((of_rows, split.rows), (of_cols, split.cols))
-        for order in [descending(diagonal, DIAGONAL_TOL)[:most]]
+        for order in [descending(diagonal, DIAGONAL_TIE_TOL)[:most]]
     )
     together = np.concatenate([of_cols[cols], of_rows[rows]])
-    kept = np.sort(descending(together, DIAGONAL_TOL)[: split.total])
+    kept = np.sort(descending(together, DIAGONAL_TIE_TOL)[: split.total])
     return rows[kept[kept >= len(cols)] - len(cols)], cols[kept[kept < len(cols)]]

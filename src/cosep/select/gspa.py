@@ -1,4 +1,4 @@
-"""A matrix enters, rows and columns that together explain it, picked by successive projections, leave.
+"""GSPA, generalized SPA: rows and columns that explain a matrix together, chosen by successive projections.
 
 Notation
 --------
@@ -15,9 +15,9 @@ from cosep.matrix.checks import as_matrix, check_count, check_number, check_swit
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
 from cosep.records.selection import Selection
-from cosep.select.pool import Positions
-from cosep.select.pursuit import one_by_one
-from cosep.select.spa import orthogonal, spa_weights, warn_if_fewer
+from cosep.select.warn import warn_if_fewer
+from cosep.solve.pursuit import Positions, one_by_one
+from cosep.solve.successive_projections import orthogonal, spa_weights
 from cosep.utils.messages import shown
 from cosep.utils.types import Array, Indices
 
@@ -31,28 +31,28 @@ def gspa(
     normalize: bool = True,
     tol: float = 1e-9,
 ) -> Selection:
-    """Choose rows and columns for ``X ~ P1 X(K1,:) + X(:,K2) P2``, each time the largest row or column that is left.
+    """Choose rows and columns for ``X ~ P1 X(K1,:) + X(:,K2) P2``, each time the largest row or column of the residual.
 
-    Rows and columns, of different lengths, are compared by the root mean square of their entries, without those in
-    all-zero rows and columns. What the chosen one spans is then removed: of a column from all columns,
-    ``R <- (I - u u') R``, of a row from all rows, ``R <- R (I - v v')``. GSPA of J. Pan and N. Gillis, IEEE Trans.
+    Rows and columns have different lengths and are compared by the root mean square of their entries, without those in
+    all-zero rows and columns. The direction of the chosen one is then removed: a column from all columns,
+    ``R <- (I - u u') R``, a row from all rows, ``R <- R (I - v v')``. GSPA of J. Pan and N. Gillis, IEEE Trans.
     Pattern Anal. Mach. Intell. 43, 1546-1561, 2021, doi:10.1109/TPAMI.2019.2956046; the root mean square is our
-    reading, which gives the splits printed by Pan and Ng (2023) where the norm does not. A heuristic: on an exactly
-    generalized separable matrix it usually finds the rows and columns, but is not bound to.
+    reading, which gives the splits printed by Pan and Ng (2023) where the norm does not. This is a heuristic: on an
+    exactly generalized separable matrix it usually, but not always, finds the rows and columns.
 
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
     r : int, optional
-        How many rows and columns in all; their sizes decide how many of each. One side may get none.
+        Number of rows and columns together; their sizes decide how many of each. One side may get none.
     n_rows, n_cols : int, optional
-        How many of each, in place of ``r``, or at most so many where r is given too; one of them may be 0.
+        Number of rows and of columns, instead of ``r``; together with r, the largest numbers. One of them may be 0.
     normalize : bool
-        Divide by the mean of the row or column in X for the choice, as `spa` divides by the sum. Otherwise large rows
-        and columns come first, as in the published experiments on documents.
+        Divide by the mean of the row or column in X for the choice (default), as `spa` divides by the sum. Otherwise
+        large rows and columns come first, as in the published experiments on documents.
     tol : float
         Stop, with a warning and fewer than asked for, when the largest mean square over that of the first falls to
-        this: the rows and columns chosen explain everything.
+        this value: the rows and columns chosen explain everything.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def gspa(
 
 
 class Split(NamedTuple):
-    """At most so many rows and so many columns, and so many in all."""
+    """Largest number of rows, of columns, and of both together."""
 
     rows: int
     cols: int
@@ -93,7 +93,7 @@ class Split(NamedTuple):
 
 
 def check_split(shape: tuple[int, int], r: Any, n_rows: Any, n_cols: Any, *, name: str = "r") -> Split:
-    """Return how many may be chosen: in all, or of each side, or in all with limits for the sides."""
+    """Return the split from the number of both together, from the numbers of each side, or from all three."""
     m, n = shape
     if r is None and (n_rows is None or n_cols is None):
         msg = (
@@ -120,7 +120,7 @@ def pursue_either(
     rows: Indices | None = None,
     cols: Indices | None = None,
 ) -> tuple[Indices, Indices, list[float]]:
-    """Run the projections until as many are chosen as the split allows, from the rows and columns that are given."""
+    """Choose as many rows and columns as the split allows; the given ones come first."""
     m, n = M.shape
     sides = (M, M.T)
     most = (split.cols, split.rows)
@@ -159,11 +159,11 @@ def pursue_either(
 
 
 def _weights(M: LocalMatrix, *, normalize: bool) -> Array:
-    """Return what turns the norm of a column into its root mean square, over its mean in M if ``normalize``."""
+    """Return factors from the norm of a column to its root mean square, divided by its mean if ``normalize``."""
     m = M.shape[0]
     return spa_weights(M) * np.sqrt(m) if normalize else np.full(M.shape[1], 1.0 / np.sqrt(m))
 
 
 def either(rows: Indices, cols: Indices, **kept: Any) -> Selection:
-    """Return the selection; a side that nothing was chosen of is None."""
+    """Return the selection; a side without any row or column is None."""
     return Selection(rows if len(rows) else None, cols if len(cols) else None, **kept)

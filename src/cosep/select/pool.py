@@ -1,22 +1,27 @@
-"""Wishes about columns enter: which may be chosen, which must be; checked positions leave."""
+"""Pools: which rows or columns a selector may choose, and which it must."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cosep.matrix.checks import check_indices
+from cosep.solve.pursuit import Positions
 from cosep.utils.columns import flat
 from cosep.utils.messages import shown
-from cosep.utils.types import Array, Indices
+from cosep.utils.types import Array
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Choose only among ``candidates`` (everything, if None), and in any case ``include``.
+    """The rows or columns that a selector may choose, and those that it must.
 
-    Both hold positions, or names where the matrix has names. What must be included is a candidate too.
+    Parameters
+    ----------
+    candidates : array-like, optional
+        Positions that may be chosen, or names if the matrix has names. Default: all.
+    include : array-like, optional
+        Positions or names that must be chosen; they need not be among the candidates. Default: none.
 
     Examples
     --------
@@ -31,36 +36,8 @@ class Pool:
     include: Any = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Positions:
-    """A checked `Pool`: a mask of the columns that may be chosen, and the columns that must be.
-
-    ``sizes`` tells columns apart that are equal in the matrix at hand, where that is only a part of the data.
-    """
-
-    allowed: NDArray[np.bool_]
-    include: Indices
-    sizes: Array
-
-    def within(self, columns: Indices) -> "Positions":
-        """Return the same for a matrix of these columns, in ascending order; those to be included are among them."""
-        return Positions(self.allowed[columns], np.searchsorted(columns, self.include), self.sizes[columns])
-
-    @property
-    def price(self) -> Array:
-        """What choosing each column costs in the convex model: 0 if it must be, 1 if it may be, infinity if not."""
-        price = np.where(self.allowed, 1.0, np.inf)
-        price[self.include] = 0.0
-        return price
-
-
-def all_positions(n: int) -> Positions:
-    """Return the positions of ``n`` columns that may all be chosen."""
-    return Positions(np.ones(n, dtype=bool), np.zeros(0, dtype=np.intp), np.ones(n))
-
-
 def check_is_pool(pool: Any, side: str) -> None:
-    """Refuse what is no pool."""
+    """Raise ValueError unless this is a `Pool`."""
     if not isinstance(pool, Pool):
         msg = f"{side}={shown(pool)} must be a cosep.Pool, such as Pool(candidates=[0, 3, 5], include=[3])."
         raise ValueError(msg)
@@ -69,7 +46,10 @@ def check_is_pool(pool: Any, side: str) -> None:
 def check_pool(
     pool: Pool | None, r: int, n: int, *, side: str = "pool", size: str = "r", sizes: Array | None = None
 ) -> Positions:
-    """Return positions from a pool from which ``r`` of ``n`` columns can be chosen."""
+    """Return the positions of a pool from which ``r`` of ``n`` columns can be chosen.
+
+    ``side`` and ``size`` are the names of the pool and of r in messages.
+    """
     pool = Pool() if pool is None else pool
     check_is_pool(pool, side)
     include = np.zeros(0, dtype=np.intp)
@@ -81,7 +61,7 @@ def check_pool(
         allowed[check_indices(pool.candidates, f"{side}.candidates", n, "n")] = True
     allowed[include] = True
     if len(include) > r:
-        msg = f"{side}.include names {len(include)}, but {size}={r}; ask for as many or drop some."
+        msg = f"{side}.include names {len(include)}, but {size}={r}; raise {size} or include fewer."
         raise ValueError(msg)
     if allowed.sum() < r:
         msg = f"{size}={r} must be at most the {int(allowed.sum())} candidates of {side}; ask for fewer or allow more."

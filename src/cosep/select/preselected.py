@@ -1,4 +1,4 @@
-"""A selector enters, a selector that sees only representatives of the rows and columns leaves."""
+"""Selectors that choose from representatives of the rows and columns only."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,19 +12,31 @@ from cosep.matrix.local import LocalMatrix
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
 from cosep.select.preselection import preselect
-from cosep.select.pursuit import refuse_nothing
-from cosep.select.spa import warn_if_fewer
+from cosep.select.warn import warn_if_fewer
+from cosep.solve.pursuit import raise_nothing_to_select
 from cosep.utils.messages import shown
 from cosep.utils.types import Array, Callback, Indices
 
-# What a side, the number to select from it, and its pool are called.
+# Names, in messages and options, of a side, of the number to select from it, and of its pool.
 ROWS, COLUMNS = ("rows", "n_rows", "row_pool"), ("cols", "n_cols", "col_pool")
 ONLY_COLUMNS = ("cols", "r", "pool")
 SIZES = {"r", "n_rows", "n_cols"}
 
 
-class Side(NamedTuple):
-    """The columns that a selector sees, what they are multiplied by, how many of them it can choose, and which."""
+class Preselected(NamedTuple):
+    """The columns that a selector sees.
+
+    Attributes
+    ----------
+    indices : ndarray of int
+        Their positions in the data.
+    weights : ndarray
+        Their factors.
+    most : int
+        Number of those that may be chosen.
+    pool : Pool or None
+        The pool in terms of these columns.
+    """
 
     indices: Indices
     weights: Array
@@ -32,8 +44,20 @@ class Side(NamedTuple):
     pool: Pool | None
 
 
-class Asked(NamedTuple):
-    """How many are asked for: as they were named, of rows, of columns; what the sides are called; who splits ``r``."""
+class Sizes(NamedTuple):
+    """How many rows and columns to select.
+
+    Attributes
+    ----------
+    by_name : dict
+        The sizes as they were passed.
+    rows, cols : int
+        Number of rows and of columns; 0 if the selector decides.
+    row_words, col_words : tuple of str
+        Names of the sides, see `ROWS`.
+    split : bool
+        Whether the selector splits ``r`` between rows and columns.
+    """
 
     by_name: dict[str, Any]
     rows: int
@@ -57,14 +81,14 @@ def preselected(
         ``(X, n_rows, n_cols) -> Selection`` or ``(X, r) -> Selection``; for methods that split ``r`` between rows and
         columns, both may be given by name instead.
     rows, cols : int or None
-        How many rows and columns to preselect; None, or as many as there are, keeps all of a side as they are.
+        Number of rows and columns to preselect. Default: None, which keeps all of a side, as does their number.
 
     Returns
     -------
     callable
-        Takes what the selector takes, and returns positions in X. Where there is a pool, its candidates and the other
-        rows (columns) are preselected apart, ``rows`` (``cols``) of each; those that must be included stand for
-        themselves. A gap is that of the problem that the selector solved.
+        Takes the arguments of the selector, and returns positions in X. With a pool, its candidates and the other
+        rows (columns) are preselected separately, ``rows`` (``cols``) of each; those that must be included are kept.
+        The gap is that of the problem that the selector solved.
 
     Examples
     --------
@@ -86,16 +110,16 @@ def preselected(
 
     def select(X: Any, *sizes: int | None, callback: Callback | None = None, **options: Any) -> Selection:
         M = as_matrix(X)
-        asked = _asked(M, sizes, options, selector)
+        wanted = _sizes(M, sizes, options, selector)
         if not takes(selector, "X", *sizes, **options):
-            msg = f"selector={shown(selector)} must take X, {len(asked.by_name)} sizes and the options that are given."
+            msg = f"selector={shown(selector)} must take X, {len(wanted.by_name)} sizes and the options that are given."
             raise ValueError(msg)
         check_callback(callback)
-        by_rows = _shrink(M.T, rows, asked.rows, options.get(asked.row_words[2]), asked.row_words, callback)
-        by_cols = _shrink(M, cols, asked.cols, options.get(asked.col_words[2]), asked.col_words, callback)
-        pools = ((asked.row_words[2], by_rows.pool), (asked.col_words[2], by_cols.pool))
-        granted = _granted(asked, by_rows.most, by_cols.most)
-        block = _block(M, by_rows, by_cols).values
+        by_rows = _shrink(M.T, rows, wanted.rows, options.get(wanted.row_words[2]), wanted.row_words, callback)
+        by_cols = _shrink(M, cols, wanted.cols, options.get(wanted.col_words[2]), wanted.col_words, callback)
+        pools = ((wanted.row_words[2], by_rows.pool), (wanted.col_words[2], by_cols.pool))
+        granted = _granted(wanted, by_rows.most, by_cols.most)
+        block = _block(M, by_rows, by_cols).raw
         chosen = selector(
             block,
             *list(granted.values())[: len(sizes)],
@@ -107,9 +131,9 @@ def preselected(
         if not isinstance(chosen, Selection):
             msg = f"selector={shown(selector)} must return a Selection, got {shown(chosen)}."
             raise ValueError(msg)
-        if granted != asked.by_name:
-            warn_if_fewer(chosen.row_indices, asked.rows, "rows")
-            warn_if_fewer(chosen.col_indices, asked.cols, "columns")
+        if granted != wanted.by_name:
+            warn_if_fewer(chosen.row_indices, wanted.rows, "rows")
+            warn_if_fewer(chosen.col_indices, wanted.cols, "columns")
         return replace(
             chosen,
             row_indices=_back(chosen.row_indices, by_rows, "row_indices"),
@@ -120,17 +144,17 @@ def preselected(
 
 
 def _parameters(selector: Callable[..., Selection]) -> set[str]:
-    """Return the names that a selector takes; none where they cannot be told."""
+    """Return the names of the parameters of a selector; none for a builtin without a signature."""
     try:
         return set(signature(selector).parameters)
     except ValueError:
         return set()
 
 
-def _asked(
+def _sizes(
     M: LocalMatrix, sizes: tuple[int | None, ...], options: dict[str, Any], selector: Callable[..., Selection]
-) -> Asked:
-    """Return how many are asked for, by position or by name; ``r`` counts columns unless the selector can split it."""
+) -> Sizes:
+    """Return the sizes passed by position or by name; ``r`` counts columns unless the selector can split it."""
     names = {0: (), 1: ("r",), 2: ("n_rows", "n_cols")}.get(len(sizes), ())
     named = {name: options[name] for name in ("r", "n_rows", "n_cols") if name in options}
     by_name = dict(zip(names, sizes, strict=False)) | named
@@ -139,31 +163,31 @@ def _asked(
         raise ValueError(msg)
     splits = _parameters(selector) >= SIZES
     if "r" in by_name and not splits:
-        return Asked(by_name, 0, check_count(by_name["r"], "r", M.shape[1], "n_features"), col_words=ONLY_COLUMNS)
+        return Sizes(by_name, 0, check_count(by_name["r"], "r", M.shape[1], "n_features"), col_words=ONLY_COLUMNS)
     limits = {"n_rows": (M.shape[0], "n_samples"), "n_cols": (M.shape[1], "n_features")}
     rows, cols = (
         0 if splits and by_name.get(name) is None else check_count(by_name.get(name), name, *limit, least=1 - splits)
         for name, limit in limits.items()
     )
-    return Asked(by_name, rows, cols, split=splits)
+    return Sizes(by_name, rows, cols, split=splits)
 
 
-def _granted(asked: Asked, rows: int, cols: int) -> dict[str, Any]:
-    """Return what is asked for, as far as so many rows and columns can provide it."""
-    most = {"n_rows": rows, "n_cols": cols, "r": cols + (rows if asked.split else 0)}
-    return {name: None if count is None else min(count, most[name]) for name, count in asked.by_name.items()}
+def _granted(sizes: Sizes, rows: int, cols: int) -> dict[str, Any]:
+    """Return the sizes, limited by the number of rows and columns that may be chosen."""
+    most = {"n_rows": rows, "n_cols": cols, "r": cols + (rows if sizes.split else 0)}
+    return {name: None if count is None else min(count, most[name]) for name, count in sizes.by_name.items()}
 
 
 def _shrink(
     M: LocalMatrix, n: int | None, r: int, pool: Pool | None, words: tuple[str, str, str], callback: Callback | None
-) -> Side:
-    """Return what is left of the columns when ``n`` are preselected, of which ``r`` are to be chosen."""
+) -> Preselected:
+    """Return ``n`` preselected columns, of which ``r`` are to be chosen."""
     name, size_name, pool_name = words
     size = M.shape[1]
     positions = check_pool(pool, r, size, side=pool_name, size=size_name)
     free = M.filled_columns()
     if n is None or n >= max(int(free.sum()), 1):
-        return Side(np.arange(size), np.ones(size), size, pool)
+        return Preselected(np.arange(size), np.ones(size), size, pool)
     if n < r:
         msg = f"{name}={n} to preselect must be at least {size_name}={r}; preselect more, or select fewer."
         raise ValueError(msg)
@@ -180,21 +204,21 @@ def _shrink(
     left = left[order]
     candidates = np.flatnonzero(positions.allowed[left])
     if len(candidates) == 0:
-        refuse_nothing()
+        raise_nothing_to_select()
     kept_pool = None if pool is None else Pool(candidates, np.searchsorted(left, positions.include))
-    return Side(left, np.concatenate(weights)[order], len(candidates), kept_pool)
+    return Preselected(left, np.concatenate(weights)[order], len(candidates), kept_pool)
 
 
-def _block(M: LocalMatrix, rows: Side, cols: Side) -> LocalMatrix:
-    """Return the weighted rows and columns that are left."""
+def _block(M: LocalMatrix, rows: Preselected, cols: Preselected) -> LocalMatrix:
+    """Return the preselected rows and columns with their weights."""
     block = M.columns(cols.indices).T.columns(rows.indices).T.scaled(rows.weights, cols.weights)
     if not block.sums().any() and M.sums().any():
-        msg = f"The {' x '.join(map(str, block.shape))} rows and columns preselected do not meet; preselect more."
+        msg = f"The {' x '.join(map(str, block.shape))} block of preselected rows and columns is zero; preselect more."
         raise ValueError(msg)
     return block
 
 
-def _back(positions: Indices | None, side: Side, name: str) -> Indices | None:
+def _back(positions: Indices | None, side: Preselected, name: str) -> Indices | None:
     if positions is None:
         return None
     return side.indices[check_indices(positions, f"{name} of the selector", len(side.indices), "the number it saw")]

@@ -1,11 +1,11 @@
-"""A matrix enters; a few of its columns leave, each standing for a cluster of them.
+"""Preselection: clusters of columns, and one representative column for each.
 
 Notation
 --------
 C : the columns of one cluster, m x c
 U, s, V : its two leading singular triplets
 W : the two extreme columns of its rank-two approximation, m x 2
-x : share of the first of them in each column of C
+x : share of the first extreme column in each column of C
 """
 
 from dataclasses import dataclass
@@ -19,32 +19,32 @@ from cosep.matrix.checks import as_matrix, check_callback, check_count, check_in
 from cosep.matrix.filled import filled
 from cosep.matrix.leading import leading_triplets
 from cosep.matrix.local import LocalMatrix
-from cosep.select.pursuit import refuse_nothing
-from cosep.select.spa import pursue
 from cosep.solve.nonnegative import coefficients
+from cosep.solve.pursuit import raise_nothing_to_select
+from cosep.solve.successive_projections import pursue
 from cosep.utils.ties import SHARE_DIGITS, first_largest, near_largest
 from cosep.utils.types import Array, Callback, Indices
 
-# Cosines this close are a tie; directions whose squared sine is below it are one.
-SAME = 1e-12
-# Where a cluster may be split, and half the width of the window that should be empty there.
+# Cosines closer than this are a tie; directions with a smaller squared sine are equal.
+EQUAL_DIRECTION_TOL = 1e-12
+# Thresholds at which a cluster may be split, and half the width of the window in which few columns should be.
 THRESHOLDS = np.arange(101) / 100
 WINDOW = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class Preselection:
-    """Columns that stand for clusters of columns.
+    """Clusters of columns, and one representative column for each.
 
     Parameters
     ----------
     representatives : ndarray of int
-        The column that stands for each cluster, in ascending order.
+        The representative column of each cluster, in ascending order.
     labels : ndarray of int
         The cluster of every column, as a position in ``representatives``; -1 for an all-zero column.
     weights : ndarray
-        Square root of the size of each cluster: what its representative is to be multiplied by, for a least-squares fit
-        to the representatives to count every column.
+        Square root of the size of each cluster. Multiplied by these, the representatives count as much as all columns
+        in a least-squares fit.
 
     Examples
     --------
@@ -68,7 +68,19 @@ class Preselection:
 
 
 class Cluster(NamedTuple):
-    """Columns, the squared largest singular value of them, the one that stands for them, and two parts, if any."""
+    """A cluster of columns.
+
+    Attributes
+    ----------
+    members : ndarray of int
+        Its columns.
+    energy : float
+        Their largest squared singular value.
+    representative : int
+        The column that represents it.
+    parts : tuple of two ndarray of int, or None
+        The two clusters that it splits into; None if all columns have one direction.
+    """
 
     members: Indices
     energy: float
@@ -77,23 +89,23 @@ class Cluster(NamedTuple):
 
 
 def preselect(X: Any, n: int, *, callback: Callback | None = None) -> Preselection:
-    """Split the columns into ``n`` clusters C with small ``sum_C min_{rank 1} ||C - R||_F^2``; one stands for each.
+    """Split the columns into ``n`` clusters C with small ``sum_C min_{rank 1} ||C - R||_F^2``, with representatives.
 
     Hierarchical clustering by rank-two NMF: N. Gillis, D. Kuang and H. Park, IEEE Trans. Geosci. Remote Sens. 53,
     2066-2078, 2015, doi:10.1109/TGRS.2014.2352857. A cluster is approximated by a rank-two matrix, of which SPA picks
     the two extreme columns; the share x of the first in every column is found by nonnegative least squares, and the
-    cluster is split at the threshold of x that separates the columns best. The cluster to split is always the one
-    where this lowers the sum most. It is represented by the column with the smallest angle to its leading singular
-    vector, both with their means removed.
+    cluster is split at the threshold of x that separates the columns best. The next cluster to split is the one where
+    this lowers the sum most. Its representative is the column with the smallest angle to its leading singular vector,
+    both with their means removed.
 
     Parameters
     ----------
     X : array-like or sparse of shape (m, n_features)
     n : int
-        How many clusters.
+        Number of clusters.
     callback : callable, optional
-        Called as ``callback("preselect", clusters, n, relative error)`` after each split, the error being that of
-        approximating each cluster by rank one.
+        Called as ``callback("preselect", clusters, n, relative error)`` after each split, with the error of
+        approximating each cluster by a matrix of rank one.
 
     Returns
     -------
@@ -102,18 +114,19 @@ def preselect(X: Any, n: int, *, callback: Callback | None = None) -> Preselecti
     Notes
     -----
     There are fewer than n clusters if there are fewer directions: a cluster whose columns all lie within an angle of
-    1e-6 of its leading singular vector is not split. All-zero columns belong to no cluster. Where no threshold parts a
-    cluster, the column farthest from that vector is split off. Of columns that could equally represent a cluster, the
-    one with the smallest angle without removal of means does, of those the first.
+    1e-6 of its leading singular vector is not split. All-zero columns belong to no cluster. If no threshold splits a
+    cluster, the column farthest from that vector becomes a cluster. Of columns that represent a cluster equally well,
+    the one with the smallest angle without removal of means wins, then the first.
 
-    A representative is typical of its cluster, while separable methods look for extreme columns: preselecting few of
-    them loses the ones that such a method would find. Of the rows and columns planted in 20 noiseless 300 x 200
-    matrices (`make_coseparable`), 16 a side kept 50 % of those of co-(4, 4)-separable ones, 32 kept 78 %, 100 kept
-    99 %; of those of co-(10, 10)-separable ones 20 kept 94 %, 80 kept all. Factors from what SPA chose among the rest
-    still explained more than 0.95 of each matrix (measured once). Where exactness matters, preselect many, or none.
+    A representative is typical of its cluster, while separable methods look for extreme columns: with few
+    representatives, the columns that such a method would find are lost. In 20 noiseless co-(4, 4)-separable matrices of
+    shape 300 x 200 (`make_coseparable`), 16 representatives per side kept 50 % of the planted rows and columns, 32 kept
+    78 %, 100 kept 99 %; in co-(10, 10)-separable ones, 20 kept 94 % and 80 kept all. Factors from the selection of SPA
+    among the representatives still explained more than 0.95 of each matrix (measured once). If exactness matters,
+    preselect many, or none.
 
-    Time is O(nnz log n) while the clusters stay balanced; a cluster at a time is copied. All-zero rows do not count:
-    means are taken over the others.
+    The time is O(nnz log n) if the clusters are balanced; one cluster at a time is copied. Means do not count all-zero
+    rows.
 
     Examples
     --------
@@ -132,7 +145,7 @@ def preselect(X: Any, n: int, *, callback: Callback | None = None) -> Preselecti
     squares = M.squared_norms()
     nonzero = np.flatnonzero(squares > 0)
     if len(nonzero) == 0:
-        refuse_nothing()
+        raise_nothing_to_select()
     fresh: tuple[Cluster, ...] = (_cluster(M, nonzero),)
     leaves = {int(nonzero[0]): fresh[0]}
     queue: list[tuple[float, int, tuple[Cluster, ...]]] = []
@@ -169,16 +182,16 @@ def _cluster(M: LocalMatrix, members: Indices) -> Cluster:
 
 
 def split(C: LocalMatrix, U: Array, s: Array, V: Array) -> NDArray[np.bool_] | None:
-    """Tell which columns belong to the first of two parts; None if all have one direction."""
+    """Return which columns belong to the first of two parts; None if all have one direction."""
     squared_sines = 1.0 - C.cross(U[:, 0]) ** 2 / C.squared_norms()
-    if squared_sines.max() <= SAME:
+    if squared_sines.max() <= EQUAL_DIRECTION_TOL:
         return None
     plane = s[:, None] * V.T
     extremes = pursue(LocalMatrix(plane), 2, np.ones(C.shape[1]), tol=0.0)[0]
     W = np.maximum(U @ plane[:, extremes], 0.0)
     weights = coefficients(C.T, W.T)
     total = weights.sum(axis=1)
-    # Rounded, so that a share on a threshold is on it however the matrix is stored.
+    # Rounded, so that a share equal to a threshold does not depend on how the matrix is stored.
     x = np.round(np.divide(weights[:, 0], total, out=np.zeros(len(total)), where=total > 0), SHARE_DIGITS)
     at = threshold(x)
     for first in (x >= at, x > at):
@@ -188,7 +201,7 @@ def split(C: LocalMatrix, U: Array, s: Array, V: Array) -> NDArray[np.bool_] | N
 
 
 def threshold(x: Array) -> float:
-    """``argmin -log(F (1 - F)) + exp(G)``, F the share of x up to the threshold, G the density of x around it."""
+    """``argmin -log(F (1 - F)) + exp(G)``: F is the share of x up to the threshold, G the density of x around it."""
     x = np.sort(x)
     low, high = np.maximum(THRESHOLDS - WINDOW, 0.0), np.minimum(THRESHOLDS + WINDOW, 1.0)
     F = np.searchsorted(x, THRESHOLDS, side="right") / len(x)
@@ -198,15 +211,18 @@ def threshold(x: Array) -> float:
 
 
 def representative(C: LocalMatrix, u: Array) -> int:
-    """Return the column with the largest correlation with u, of those the one with the largest cosine."""
+    """Return the column with the largest correlation with u; of tied ones, the one with the largest cosine."""
     m, sums, squares, inner = C.shape[0], C.sums(), C.squared_norms(), C.cross(u)
     variances = squares - sums**2 / m
-    varies = variances > SAME * squares
+    varies = variances > EQUAL_DIRECTION_TOL * squares
     scale = float(np.linalg.norm(u - u.mean()))
     correlation = np.full(len(sums), -1.0)
     np.divide(
-        inner - sums * u.mean(), scale * np.sqrt(np.abs(variances)), out=correlation, where=varies & (scale > SAME)
+        inner - sums * u.mean(),
+        scale * np.sqrt(np.abs(variances)),
+        out=correlation,
+        where=varies & (scale > EQUAL_DIRECTION_TOL),
     )
-    tied = near_largest(correlation, SAME, scale=1.0)
+    tied = near_largest(correlation, EQUAL_DIRECTION_TOL, scale=1.0)
     cosine = np.where(tied, inner / np.sqrt(squares), -1.0)
-    return int(first_largest(cosine, SAME, scale=1.0))
+    return int(first_largest(cosine, EQUAL_DIRECTION_TOL, scale=1.0))

@@ -1,23 +1,31 @@
-"""A matrix enters; one column for each ray leaves, a ray being all columns that are multiples of each other."""
+"""Rays: groups of columns that are multiples of each other, and one column for each."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
-from cosep.select.pool import Positions
-from cosep.select.pursuit import refuse_nothing
+from cosep.solve.pursuit import Positions, raise_nothing_to_select
 from cosep.utils.ties import SAME
 from cosep.utils.types import Array, Indices
 
-# Columns of a matrix whose n x n factor is small: 32 MB.
-FEW = 2000
+# Up to this many columns, an n x n factor is small (32 MB).
+SMALL_FACTOR_COLUMNS = 2000
 
 
 class Rays(NamedTuple):
-    """One column for each ray: its index in the data, the block of them, weights, prices; and the ray of each column.
+    """One column for each ray.
 
-    The ray of an all-zero column is -1.
+    Attributes
+    ----------
+    leaders : ndarray of int
+        Positions of these columns in the data.
+    B : LocalMatrix
+        The columns, scaled to the squared norm of all columns of their ray.
+    w, p : ndarray
+        Their sums and prices.
+    of : ndarray of int
+        The ray of every column of the data; -1 for an all-zero column.
     """
 
     leaders: Indices
@@ -30,16 +38,16 @@ class Rays(NamedTuple):
 def distinct_rays(M: LocalMatrix, price: Array, sizes: Array) -> Rays:
     """Merge the proportional columns of M, and drop the zero ones.
 
-    Proportional columns ask for the same answer, so that of a group weighs as much as all of them: its squared norm
-    is the sum of theirs. Who stands for the group is told by `leading`.
+    The column of a ray, chosen by `leading`, has the sum of the squared norms of all its columns, so that it counts as
+    much as all of them in a least-squares fit.
     """
     sums = M.sums()
     nonzero = np.flatnonzero(sums > 0)
     if not np.isfinite(price[nonzero]).any():
-        refuse_nothing()
+        raise_nothing_to_select()
     m, n = M.shape
-    # A tall sparse matrix of few columns is lighter as its dense R factor; a small one gets the answer of a dense one.
-    stays_sparse = M.is_sparse and m * n > BLOCK_ENTRIES and not n < min(m, FEW)
+    # The dense R factor of a tall sparse matrix with few columns is smaller; small matrices are treated as dense ones.
+    stays_sparse = M.is_sparse and m * n > BLOCK_ENTRIES and not n < min(m, SMALL_FACTOR_COLUMNS)
     B = M.columns(nonzero) if stays_sparse else LocalMatrix(M.gram_root()[:, nonzero])
     w, p = sums[nonzero], price[nonzero]
     leaders, group = leading(B, (-p, w, sizes[nonzero]))
@@ -51,21 +59,21 @@ def distinct_rays(M: LocalMatrix, price: Array, sizes: Array) -> Rays:
 
 
 def distinct(M: LocalMatrix, positions: Positions) -> Positions:
-    """Allow only the longest column of every ray, the first of them if several are, and those to be included."""
+    """Allow only the longest column of every ray (the first of equally long ones), and those to be included."""
     norms = M.squared_norms()
-    open_ones = np.flatnonzero(positions.allowed & (norms > 0))
+    candidates = np.flatnonzero(positions.allowed & (norms > 0))
     allowed = np.zeros(len(norms), dtype=bool)
-    if len(open_ones):
-        allowed[open_ones[leading(M.columns(open_ones), (norms[open_ones],))[0]]] = True
+    if len(candidates):
+        allowed[candidates[leading(M.columns(candidates), (norms[candidates],))[0]]] = True
     allowed[positions.include] = True
     return Positions(allowed, positions.include, norms)
 
 
 def leading(B: LocalMatrix, merits: tuple[Array, ...]) -> tuple[Indices, Indices]:
-    """Return, of nonzero columns, the one that stands for each ray, and the number of the ray of every column.
+    """Return one nonzero column for each ray, and the number of the ray of every column.
 
-    It is the one with the largest first merit, of those the one with the largest second, and so on, of those the
-    first. Merits count as equal up to rounding.
+    It is the column with the largest first merit; of equal ones, up to rounding, the one with the largest second merit
+    and so on, then the first.
     """
     group = _groups(B)
     best = np.ones(len(group), dtype=bool)
@@ -78,22 +86,19 @@ def leading(B: LocalMatrix, merits: tuple[Array, ...]) -> tuple[Indices, Indices
 
 
 def _groups(B: LocalMatrix) -> Indices:
-    """Return a number for each column, the same for those that agree to `SAME` once they have length one.
+    """Return a number for each column, the same for columns that are equal up to rounding after normalisation.
 
-    Sorted by one generic mixture of their entries equal columns are neighbours, and only neighbours with about the
-    same mixture are compared.
+    Columns are sorted by one generic linear combination of their entries, so that equal columns are neighbours; only
+    neighbours with about the same combination are compared.
     """
     m, n = B.shape
     lengths = np.sqrt(B.squared_norms())
-    mixtures = B.cross(np.cos(np.arange(m))) / lengths
-    order = np.argsort(mixtures, kind="stable")
-    fresh = np.diff(mixtures[order]) > m * SAME
+    combinations = B.cross(np.cos(np.arange(m))) / lengths
+    order = np.argsort(combinations, kind="stable")
+    fresh = np.diff(combinations[order]) > m * SAME
     close = np.flatnonzero(~fresh)
-    first, second = (
-        B.columns(order[at]).scaled(np.ones(m), 1.0 / lengths[order[at]]).values for at in (close, close + 1)
-    )
-    apart = abs(first - second).max(axis=0)
-    fresh[close] = (apart.toarray().ravel() if B.is_sparse else apart) > SAME
+    first, second = (B.columns(order[at]).scaled(np.ones(m), 1.0 / lengths[order[at]]) for at in (close, close + 1))
+    fresh[close] = first.largest_differences(second) > SAME
     group = np.empty(n, dtype=np.intp)
     group[order] = np.concatenate([[0], np.cumsum(fresh)])
     return group

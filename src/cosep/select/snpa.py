@@ -1,8 +1,8 @@
-"""A matrix enters, the columns that the successive nonnegative projection algorithm picks leave.
+"""SNPA, the successive nonnegative projection algorithm: columns farthest from the hull of those chosen before.
 
 Notation
 --------
-M : data, its columns divided by their sums unless told otherwise
+M : data, by default with columns divided by their sums
 A : the columns chosen so far; V : the weights, one row for each column of M, of its nearest point in conv(0, A)
 """
 
@@ -15,32 +15,33 @@ from cosep.matrix.checks import as_matrix, check_count, check_number, check_swit
 from cosep.matrix.filled import filled
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
-from cosep.select.pursuit import one_by_one
-from cosep.select.spa import spa_weights, warn_if_fewer
+from cosep.select.warn import warn_if_fewer
+from cosep.solve.pursuit import one_by_one
+from cosep.solve.successive_projections import spa_weights
 
-# The nearest points are found to this KKT residual, or in this many exchanges for each chosen column.
+# Stopping rule for the nearest points: KKT residual, and number of exchanges per chosen column.
 NEAREST_TOL, NEAREST_STEPS = 1e-10, 1000
 
 
 def snpa(X: Any, r: int, *, normalize: bool = True, tol: float = 1e-9, pool: Pool | None = None) -> Selection:
     """Choose ``r`` columns, each time ``argmax_j min_v ||m_j - A v||`` over ``v >= 0, sum(v) <= 1``, A those chosen.
 
-    The nearest point of the convex hull of the origin and the chosen columns takes the place of the projection on
-    their span in `spa`: more robust, and able to choose more columns than the rank of X. N. Gillis, SIAM J. Imaging
+    Like `spa`, with the nearest point of the convex hull of the origin and the chosen columns instead of the projection
+    on their span: more robust, and able to choose more columns than the rank of X. N. Gillis, SIAM J. Imaging
     Sci. 7, 1420-1450, 2014, doi:10.1137/130946782, with f the squared norm.
 
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
     r : int
-        How many columns.
+        Number of columns to select.
     normalize : bool
-        Divide each column by its sum for the choice; see `spa`.
+        Divide each column by its sum for the choice (default); see `spa`.
     tol : float
         Stop, with a warning and fewer than r columns, when the largest squared residual over the largest squared
-        norm falls to this: the columns chosen explain everything.
+        norm falls to this value: the columns chosen explain everything.
     pool : Pool, optional
-        Which columns may be chosen, and which must be; these come first.
+        Which columns may be chosen, and which must be; the latter come first. Default: any.
 
     Returns
     -------

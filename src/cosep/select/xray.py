@@ -1,4 +1,4 @@
-"""A matrix enters, the extreme rays of the cone of its columns, chosen one by one, leave.
+"""XRAY: extreme rays of the cone of the columns, chosen by the residual of nonnegative fits.
 
 Notation
 --------
@@ -17,15 +17,23 @@ from cosep.matrix.filled import filled
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
-from cosep.select.pursuit import one_by_one
-from cosep.select.spa import warn_if_fewer
+from cosep.select.warn import warn_if_fewer
 from cosep.solve.nonnegative import coefficients
+from cosep.solve.pursuit import one_by_one
 from cosep.utils.ties import first_largest
 from cosep.utils.types import Array
 
 
 class Fit(NamedTuple):
-    """The chosen columns A, ``B = M'A``, the weights V and the squared norms of the columns of R."""
+    """The fit with the columns chosen so far.
+
+    Attributes
+    ----------
+    A, B, V : ndarray
+        The chosen columns, ``M'A``, and the weights.
+    residuals : ndarray
+        Squared norms of the columns of R.
+    """
 
     A: Array
     B: Array
@@ -44,26 +52,26 @@ def xray(
 ) -> Selection:
     """Choose ``r`` columns, each time ``argmax_j ||max(R'm_j, 0)|| / p'm_j``, R the residual of nonnegative fitting.
 
-    Every step adds an extreme ray of the cone of the columns, found by the residual of those outside the cone of the
-    rays chosen so far, ``R = X - A V'``, ``V >= 0``. A. Kumar, V. Sindhwani and P. Kambadur, Fast conical hull
+    Every step adds an extreme ray of the cone of the columns; the residual ``R = X - A V'``, ``V >= 0``, of the columns
+    outside the cone of those chosen so far determines it. A. Kumar, V. Sindhwani and P. Kambadur, Fast conical hull
     algorithms for near-separable non-negative matrix factorization, ICML 2013, PMLR 28(1), 231-239,
-    arXiv:1210.1190. Only the positive part counts, or a column could be chosen twice.
+    arXiv:1210.1190. Only the positive part counts: otherwise a column could be chosen twice.
 
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
     r : int
-        How many columns.
+        Number of columns to select.
     criterion : {"dist", "max"}
-        "dist" is the criterion above, which asks all columns of R: O(n nnz) a step. "max" asks the longest alone,
-        ``argmax_j max(R_i'm_j, 0) / p'm_j``: O(nnz) a step, for many columns.
+        "dist" (default) is the criterion above, which uses all columns of R: O(n nnz) per step. "max" uses the longest
+        column only, ``argmax_j max(R_i'm_j, 0) / p'm_j``: O(nnz) per step, for matrices with many columns.
     tol : float
-        A column whose squared residual has fallen to this share of its squared norm is never chosen; when all have,
-        the choice ends with a warning and fewer than r columns.
+        A column is not chosen if its squared residual is at most this share of its squared norm. If this holds for all
+        columns, the result has fewer than r columns, with a warning.
     random_state : int, RandomState instance or None
-        Draws p, from 0.5 to 1.5, one number for each row that is not all zero.
+        Seed for p, with one number from 0.5 to 1.5 for each row that is not all zero. Default: 0.
     pool : Pool, optional
-        Which columns may be chosen, and which must be; these come first.
+        Which columns may be chosen, and which must be; the latter come first. Default: any.
 
     Returns
     -------
@@ -85,7 +93,7 @@ def xray(
     M = as_matrix(X)
     r = check_count(r, "r", M.shape[1], "n_features")
     tol = max(check_number(tol, "tol", 0.0, 1.0), 1e-12)
-    promise = CRITERIA[check_choice(criterion, "criterion", CRITERIA)]
+    criterion_values = CRITERIA[check_choice(criterion, "criterion", CRITERIA)]
     random = check_random(random_state)
     positions = check_pool(pool, r, M.shape[1])
     part = filled(M, cols=positions.include)
@@ -97,7 +105,7 @@ def xray(
     fit = Fit(np.zeros((m, 0)), np.zeros((n, 0)), np.zeros((n, 0)), original)
 
     def merits() -> Array:
-        return np.where(fit.residuals > tol * original, promise(M, fit, heights), 0.0)
+        return np.where(fit.residuals > tol * original, criterion_values(M, fit, heights), 0.0)
 
     def add(j: int) -> tuple[float, bool]:
         nonlocal fit

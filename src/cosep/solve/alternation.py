@@ -11,7 +11,19 @@ from cosep.utils.types import Array, Callback
 
 
 class Budget(NamedTuple):
-    """How long an alternation may go on, and whom it tells as what how far it is."""
+    """When an alternation stops, and its progress callback.
+
+    Attributes
+    ----------
+    stage : str
+        Name of the stage that the callback is called with.
+    max_iter : int
+        Largest number of alternations.
+    tol : float
+        Stop when an alternation lowers the squared error by less than this share of the squared norm of the data.
+    callback : callable, optional
+        Called as ``callback(stage, step, max_iter, relative error)`` after each alternation.
+    """
 
     stage: str
     max_iter: int
@@ -20,7 +32,7 @@ class Budget(NamedTuple):
 
 
 def refit(M: LocalMatrix, S: Array, P1: Array, P2: Array, budget: Budget) -> tuple[Array, Array, list[float]]:
-    """Lower ``1/2 ||M - P1 S P2||^2 / ||M||^2`` over ``P1, P2 >= 0`` from a start; its values leave too."""
+    """Lower ``1/2 ||M - P1 S P2||^2 / ||M||^2`` over ``P1, P2 >= 0`` from a start; return P1, P2 and its values."""
     total = max(M.squared_norm(), np.finfo(np.float64).tiny)
 
     def advance(P1: Array, P2: Array) -> tuple[Array, Array, float]:
@@ -38,10 +50,9 @@ def refit(M: LocalMatrix, S: Array, P1: Array, P2: Array, budget: Budget) -> tup
 def alternate(
     advance: Callable[[Array, Array], tuple[Array, Array, float]], P1: Array, P2: Array, value: float, budget: Budget
 ) -> tuple[Array, Array, list[float]]:
-    """Repeat ``P1, P2, value = advance(P1, P2)``, each time from where P1 would be after as long a step again.
+    """Repeat ``P1, P2, value = advance(P1, P2)``, each time from P1 extrapolated by its last step.
 
-    If that was too far and the value rose, the step is taken once more from P1 itself, so that the values that leave
-    never rise.
+    If the value rises, the step is repeated from P1 itself, so that the returned values never rise.
     """
     objective, before = [value], P1
     for step in range(1, budget.max_iter + 1):
@@ -69,5 +80,5 @@ def half_squared_error(total: float, A: Array, B: Array, V: Array) -> float:
 
 
 def half_squared_error_of(total: float, G: Array, B: Array, V: Array) -> float:
-    """Return the same from ``G = A'A``, where A is not at hand."""
+    """Return the same from ``G = A'A``, if A is not available."""
     return 0.5 * (total - 2.0 * float(np.vdot(B, V)) + float(np.vdot(V @ G, V))) / total

@@ -1,4 +1,4 @@
-"""A matrix and a Selection enter, the CUR factorization through the selected columns and rows leaves.
+"""The CUR factorization through selected columns and rows.
 
 Notation
 --------
@@ -17,8 +17,8 @@ from cosep.records.selection import Selection
 from cosep.utils.precision import narrow
 from cosep.utils.types import Array, Indices
 
-# Singular values below this share of the largest count as zero in an inverse.
-CUTOFF = 1e-12
+# Singular values below this share of the largest are zero in an inverse.
+SINGULAR_VALUE_TOL = 1e-12
 
 
 def optimal_link(M: LocalMatrix, rows: Indices, cols: Indices) -> Array:
@@ -27,12 +27,12 @@ def optimal_link(M: LocalMatrix, rows: Indices, cols: Indices) -> Array:
 
 
 def skeleton_link(M: LocalMatrix, rows: Indices, cols: Indices) -> Array:
-    """``U = M(K1,K2)^+``, which looks at the selected rows and columns alone."""
+    """``U = M(K1,K2)^+``, which depends on the selected rows and columns alone."""
     return _inverse(M.take(rows, cols))
 
 
 def _inverse(A: Array) -> Array:
-    return np.asarray(np.linalg.pinv(A, rcond=CUTOFF), dtype=np.float64)
+    return np.asarray(np.linalg.pinv(A, rcond=SINGULAR_VALUE_TOL), dtype=np.float64)
 
 
 LINKS: dict[str, Callable[[LocalMatrix, Indices, Indices], Array]] = {
@@ -46,14 +46,13 @@ def link_selected(M: LocalMatrix, selection: Selection, link: str) -> Factorizat
     rows = check_indices(selection.row_indices, "row_indices", M.shape[0], "n_samples")
     cols = check_indices(selection.col_indices, "col_indices", M.shape[1], "n_features")
     C, U, R = M.take(cols=cols), LINKS[link](M, rows, cols), M.take(rows=rows)
-    with np.errstate(over="ignore"):
-        U = np.ldexp(U, -M.exponent)
+    U = M.in_units(U, -1)
     if not np.isfinite(U).all():
         msg = "X is too small for the inverse of its core to be a float; multiply X by a constant."
         raise ValueError(msg)
     return Factorization(
-        narrow(np.ldexp(C, M.exponent), M.dtype),
+        narrow(M.in_units(C), M.dtype),
         narrow(U, M.dtype),
-        narrow(np.ldexp(R, M.exponent), M.dtype),
+        narrow(M.in_units(R), M.dtype),
         selection=selection,
     )

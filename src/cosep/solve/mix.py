@@ -1,4 +1,4 @@
-"""A matrix and a Selection enter, the Factorization that mixes the selected rows and columns leaves.
+"""Factors that explain a matrix by selected rows and columns.
 
 Notation
 --------
@@ -47,7 +47,7 @@ def mix(
     X : array-like or sparse of shape (m, n)
     selection : Selection
     max_iter : int
-        Alternations at the most.
+        Largest number of alternations.
     tol : float
         Stop when an alternation lowers the squared error by less than ``tol`` times the squared norm of X.
     callback : callable, optional
@@ -86,7 +86,7 @@ def mix(
 def _separable(M: LocalMatrix, cols: Indices) -> Factorization:
     A, V = M.take(cols=cols), column_weights(M, cols)
     return Factorization(
-        row_factor=narrow(np.ldexp(A, M.exponent), M.dtype),
+        row_factor=narrow(M.in_units(A), M.dtype),
         core=None,
         col_factor=narrow(V, M.dtype),
         col_weights=narrow(V.copy(), M.dtype),
@@ -102,12 +102,12 @@ def _coseparable(M: LocalMatrix, rows: Indices, cols: Indices, budget: Budget) -
     P2 = stored(P2, M.dtype)
     H = stored(S @ P2, M.dtype)
     target, total = M.dot(H.T), max(M.squared_norm(), np.finfo(np.float64).tiny)
-    # From zero, as new rows are explained: where there are several best factors, the same one.
+    # Start at zero, as `transform` does for new rows: the same of several best factors.
     P1 = nonnegative(H.T, target, np.zeros((M.shape[0], len(S))), exact=True)
     objective[-1] = min(objective[-1], half_squared_error(total, H.T, target, P1))
     return Factorization(
         row_factor=narrow(P1, M.dtype),
-        core=narrow(np.ldexp(S, M.exponent), M.dtype),
+        core=narrow(M.in_units(S), M.dtype),
         col_factor=narrow(P2, M.dtype),
         row_weights=narrow(row_weights, M.dtype),
         col_weights=narrow(col_weights, M.dtype),

@@ -1,4 +1,4 @@
-"""A matrix and a Selection enter, the Factorization that adds mixes of rows to mixes of columns leaves.
+"""Factors that explain a matrix by the sum of selected rows and selected columns.
 
 Notation
 --------
@@ -35,10 +35,10 @@ def mix_generalized(
 ) -> Factorization:
     """Find the nonnegative weights that explain X by its selected rows plus its selected columns.
 
-    ``min ||X - P1 X(rows,:) - X(:,cols) P2||_F`` over ``P1, P2 >= 0``, by turns in P2 and P1: a convex problem, so
-    that the alternation heads for the smallest error there is. It takes momentum, dropped whenever the error rises,
-    and asks nothing of X between the first products and the last. J. Pan and N. Gillis, IEEE Trans. Pattern Anal. Mach.
-    Intell. 43, 1546-1561, 2021, doi:10.1109/TPAMI.2019.2956046.
+    ``min ||X - P1 X(rows,:) - X(:,cols) P2||_F`` over ``P1, P2 >= 0``, alternately in P2 and P1. The problem is
+    convex, so that the alternation converges to the smallest error. It is extrapolated, except after a rise of the
+    error, and needs X only at the start and at the end. J. Pan and N. Gillis, IEEE Trans. Pattern Anal. Mach. Intell.
+    43, 1546-1561, 2021, doi:10.1109/TPAMI.2019.2956046.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def mix_generalized(
     selection : Selection
         Rows, columns or both, as `gspa` chooses them.
     max_iter : int
-        Alternations at the most.
+        Largest number of alternations.
     tol : float
         Stop when an alternation lowers the squared error by less than ``tol`` times the squared norm of X.
     callback : callable, optional
@@ -57,7 +57,7 @@ def mix_generalized(
     Factorization
         ``row_factor = [P1, X(:,cols)]``, ``col_factor = [X(rows,:); P2]``, no core. ``meta["objective"]`` holds
         ``1/2 ||X - P1 X(rows,:) - X(:,cols) P2||^2 / ||X||^2`` at the start and after each alternation; it never
-        rises. P1 is the exact minimiser for the final P2. One side alone is answered by `mix`.
+        rises. P1 is the exact minimiser for the final P2. For one side alone the result is that of `mix`.
 
     Examples
     --------
@@ -97,9 +97,9 @@ def mix_generalized(
     objective[-1] = min(objective[-1], half_error(P1, P2))
     W, B = np.hstack([P1, C]), np.vstack([H, P2])
     found = Factorization(
-        row_factor=narrow(np.hstack([P1, np.ldexp(C, M.exponent)]), M.dtype),
+        row_factor=narrow(np.hstack([P1, M.in_units(C)]), M.dtype),
         core=None,
-        col_factor=narrow(np.vstack([np.ldexp(H, M.exponent), P2]), M.dtype),
+        col_factor=narrow(np.vstack([M.in_units(H), P2]), M.dtype),
         row_labels=factor_labels(W, np.linalg.norm(B, axis=1)),
         col_labels=factor_labels(B.T, np.linalg.norm(W, axis=0)),
         meta={"objective": objective},

@@ -11,7 +11,7 @@ from cosep.kernels.quadratic import orthant_active_set, orthant_descent
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
 from cosep.utils.types import Array, Indices
 
-# Inside an alternation: a KKT residual below the first, or this many sweeps.
+# Stopping rule of coordinate descent inside an alternation: KKT residual, and largest number of sweeps.
 INNER_TOL = 1e-3
 INNER_SWEEPS = 100
 
@@ -29,8 +29,8 @@ def coefficients(M: LocalMatrix, H: Array) -> Array:
 def nonnegative(A: Array, B: Array, V: Array, *, exact: bool = False) -> Array:
     """Solve ``min_V ||M - A V'||_F`` over ``V >= 0``, from V, given ``B = M'A``.
 
-    The columns of A are brought to norm one first, so that no tolerance depends on their scale. Not exact: coordinate
-    descent to a moderate KKT residual, enough inside an alternation and never worse than the start.
+    The columns of A are normalised first, so that tolerances do not depend on their scale. If not ``exact``,
+    coordinate descent stops at a moderate KKT residual: enough inside an alternation, and never worse than the start.
     """
     norms = np.linalg.norm(A, axis=0)
     norms[norms == 0] = 1.0
@@ -41,7 +41,7 @@ def nonnegative(A: Array, B: Array, V: Array, *, exact: bool = False) -> Array:
 
 
 def nonnegative_of(G: Array, B: Array, V: Array, *, exact: bool = False) -> Array:
-    """Solve the same problem given ``G = A'A``, where A is not at hand."""
+    """Solve the same problem given ``G = A'A``, if A is not available."""
     norms = np.sqrt(np.diagonal(G))
     norms[norms == 0] = 1.0
     return _solved(G / norms / norms[:, None], norms, B, V, exact=exact)
@@ -50,14 +50,14 @@ def nonnegative_of(G: Array, B: Array, V: Array, *, exact: bool = False) -> Arra
 def _solved(G: Array, norms: Array, B: Array, V: Array, *, exact: bool) -> Array:
     """Solve for the weights of columns of norm one, from V, and scale them back.
 
-    A few rows at a time: each is a problem of its own, and what is made on the way stays small beside V.
+    The rows are independent problems and are solved in blocks, so that temporary arrays stay small.
     """
     solved = np.empty_like(V)
     size = max(1, BLOCK_ENTRIES // max(V.shape[1], 1))
     for start in range(0, len(V), size):
         some = slice(start, start + size)
         scaled, targets = V[some] * norms, B[some] / norms
-        # An active set is found sooner from nearby.
+        # A start near the solution makes the active-set method faster.
         orthant_descent(G, targets, scaled, INNER_TOL, INNER_SWEEPS)
         if exact:
             orthant_active_set(G, targets, scaled)

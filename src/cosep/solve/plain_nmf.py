@@ -1,4 +1,4 @@
-"""A matrix and a rank enter, the factors that alternating least squares with extrapolation finds leave.
+"""Plain nonnegative matrix factorization by alternating least squares with extrapolation.
 
 Notation
 --------
@@ -16,10 +16,10 @@ from cosep.solve.svd_start import svd_start
 from cosep.utils.ties import SAME
 from cosep.utils.types import Array
 
-# A start of one's own must have this share of the squared error of that by singular vectors.
-FAR_BETTER = 0.5
-# Half squared errors, relative to the squared norm, that differ by less are equal up to rounding.
-ROUNDING = 1e-12
+# A given start is used if its squared error is below this share of that of the start by singular vectors.
+MAX_START_RATIO = 0.5
+# Half squared errors, relative to the squared norm, that differ by less are equal.
+EQUAL_ERROR_TOL = 1e-12
 
 
 def extrapolated(
@@ -27,25 +27,25 @@ def extrapolated(
 ) -> tuple[Array, Array]:
     """Lower ``||M - W V'||_F`` over ``W, V >= 0`` from the nonnegative parts of the leading singular vectors.
 
-    Or from one of the given pairs W and V, if that has half the squared error or less to begin with: of data in blocks
-    the singular vectors may be any mixtures of the blocks.
+    The start is one of the given pairs W and V instead if its squared error is at most half as large: for block
+    diagonal data the singular vectors may be arbitrary mixtures of the blocks.
 
-    The factors of the transpose are these, swapped: the taller of the two is factored, of a square matrix and its
-    transpose the one with the more uneven rows. (Of a symmetric matrix nothing tells the two apart.)
+    The factors of the transpose are the same, swapped: the taller of the two matrices is factored, and of a square
+    matrix and its transpose the one with the more uneven rows (for a symmetric matrix there is no difference).
     """
     (m, n), rows, cols = M.shape, M.T.squared_norms(), M.squared_norms()
     uneven = float(rows @ rows), float(cols @ cols)
     if m < n or (m == n and uneven[0] < (1.0 - SAME) * uneven[1]):
-        # Of starts that tie the first is taken, so that their order is swapped too.
+        # The first of tied starts wins, so that their order is reversed too.
         V, W = extrapolated(M.T, r, budget, [(V, W) for W, V in reversed(starts)])
         return W, V
     W, H = svd_start(M, r)
     size = float(np.vdot(H @ H.T, W.T @ W))
     if size > 0:
         W = W * (float(np.vdot(M.dot(H.T), W)) / size)
-    V, least = H.T, FAR_BETTER * _error(M, W, H.T)
+    V, least = H.T, MAX_START_RATIO * _error(M, W, H.T)
     for pair in starts:
-        if (error := _error(M, *pair)) < least - ROUNDING:
+        if (error := _error(M, *pair)) < least - EQUAL_ERROR_TOL:
             (W, V), least = pair, error
     W, H, _ = refit(M, np.eye(r), W, V.T, budget)
     return W, H.T

@@ -1,4 +1,4 @@
-"""A matrix enters, nonnegative factors to start an alternation from leave.
+"""Nonnegative factors from leading singular vectors, as a start of alternations.
 
 Notation
 --------
@@ -16,11 +16,11 @@ from cosep.utils.types import Array
 def svd_start(M: LocalMatrix, r: int) -> tuple[Array, Array]:
     """Return W (m x r) and H (r x n), the nonnegative parts of the leading singular vectors, zeros beyond them.
 
-    Of ``s_k u_k v_k'`` the positive or the negative parts of both vectors are kept, whichever hold more; one that
-    holds nothing is zero. Boutsidis and Gallopoulos (NNDSVD), doi:10.1016/j.patcog.2007.09.010.
+    The positive or the negative parts of both vectors of ``s_k u_k v_k'`` are kept, whichever are larger.
+    Boutsidis and Gallopoulos (NNDSVD), doi:10.1016/j.patcog.2007.09.010.
     """
     U, s, V = leading_triplets(M, min(r, *M.shape))
-    # Beyond the rank there is rounding alone, and no start.
+    # Beyond the rank there is only rounding, which makes no start.
     s = np.where(s > max(M.shape) * np.finfo(np.float64).eps * s.max(initial=0.0), s, 0.0)
     sides = [(np.maximum(sign * U, 0.0), np.maximum(sign * V, 0.0)) for sign in (1.0, -1.0)]
     sizes = [np.linalg.norm(u, axis=0) * np.linalg.norm(v, axis=0) for u, v in sides]

@@ -78,7 +78,7 @@ class CoSeparability:
         Q1 = rescaled(self.rows.weights.T.tocsr(), r, -r[rows])
         Q2 = rescaled(self.cols.weights.tocsr(), -c[cols], c)
         T = A.values[rows][:, cols]
-        left = sum(np.linalg.norm(block - _dense(Q1[some] @ T @ Q2)) ** 2 for some, block in A.row_blocks())
+        left = sum(np.linalg.norm(block - _dense(Q1[some] @ T @ Q2)) ** 2 for some, block in A.dense_blocks())
         return float(np.sqrt(left / A.squared_norm())) if left else 0.0
 
     def __bool__(self) -> bool:

@@ -121,7 +121,7 @@ def _weighted(M: LocalMatrix, cols: Indices, weights: Array, tol: float) -> Sepa
     simplex = on_simplex(M)
     V = simplex.weights_of_points(weights.T, cols, np.arange(M.shape[1])[:, None])
     A = simplex.C.take(cols=cols)
-    residuals = [relative_norms(block - V[part] @ A.T, block) for part, block in simplex.C.T.row_blocks()]
+    residuals = [relative_norms(block - V[part] @ A.T, block) for part, block in simplex.C.T.dense_blocks()]
     weights[:, cols] = np.eye(len(cols))
     kept = scipy.sparse.csc_array(narrow(weights, M.dtype))
     return Separability(cols, kept, np.concatenate(residuals), tol)

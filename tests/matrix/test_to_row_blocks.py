@@ -11,10 +11,10 @@ import pytest
 import scipy.sparse as sp
 
 from cosep import CoSeparableNMF, row_blocks
-from cosep.matrix import cutting
-from cosep.matrix.blocks import BlockError
-from cosep.matrix.cutting import own_blocks
+from cosep.matrix import to_row_blocks
+from cosep.matrix.block import BlockError
 from cosep.matrix.dask import DaskBlocks
+from cosep.matrix.to_row_blocks import own_blocks
 from in_blocks import DATA, array, failing, lengths_of, noted, piece, reads
 
 X = DATA["counts"]
@@ -57,10 +57,10 @@ def test_anything_with_rows_becomes_blocks_of_the_same_rows(kind):
 
 
 def test_a_matrix_in_memory_is_cut_into_blocks_of_some_size(monkeypatch):
-    monkeypatch.setattr(cutting, "MOST_ENTRIES", 100 * X.shape[1])
+    monkeypatch.setattr(to_row_blocks, "MOST_ENTRIES", 100 * X.shape[1])
     assert row_blocks(X).lengths == (100,) * 9
     assert len(row_blocks(sp.csr_array(X)).lengths) < 5
-    monkeypatch.setattr(cutting, "MOST_ROWS", 7)
+    monkeypatch.setattr(to_row_blocks, "MOST_ROWS", 7)
     blocks = row_blocks(X[:20])
     assert blocks.lengths == (7, 7, 6)
     np.testing.assert_array_equal(values(blocks), X[:20])
@@ -181,7 +181,7 @@ def test_a_layer_is_taken_by_name_and_only_from_cells():
         row_blocks(Cells(X, {"counts": X, None: X}), layer="raw")  # anndata 0.13 has X among the layers
     with pytest.raises(ValueError, match="name one of its layers"):
         row_blocks(Cells(None))
-    with pytest.raises(ValueError, match="layer='raw' says nothing of ndarray"):
+    with pytest.raises(ValueError, match="layer='raw' applies to an AnnData only, not to ndarray"):
         row_blocks(X, layer="raw")
 
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosep.kernels.projections import project_dictionary_row
-from cosep.select.fastgradient import solve_fast_gradient
-from cosep.select.selfdict import duality_gap, largest_penalty, scores
+from cosep.solve.fast_gradient import solve_fast_gradient
+from cosep.solve.self_dictionary import duality_gap, largest_penalty, scores
 from oracles import (
     dictionary_breach,
     qp_dictionary_row,

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from cosep.matrix.local import LocalMatrix
-from cosep.select.scores import Scores
+from cosep.solve.scores import Scores
 
 RANDOM = np.random.default_rng(9)
 C = RANDOM.random((7, 300)) * (RANDOM.random((7, 300)) < 0.6)

@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cosep.select import newton
-from cosep.select.fastgradient import solve_fast_gradient
-from cosep.select.newton import _meet, best_spending, solve_newton
-from cosep.select.selfdict import duality_gap, largest_penalty
+from cosep.solve import newton
+from cosep.solve.fast_gradient import solve_fast_gradient
+from cosep.solve.newton import _meet, solve_newton
+from cosep.solve.reduced_model import best_spending
+from cosep.solve.self_dictionary import duality_gap, largest_penalty
 from oracles import dictionary_breach, qp_self_dictionary
 
 RANDOM = np.random.default_rng(16)
@@ -236,7 +237,7 @@ def test_a_first_round_on_a_sample_ends_at_the_same_optimum(monkeypatch):
     B = topics(n=400)
     w = B.sum(axis=0)
     whole = solve_newton(B, w, r=5, trace=4.0, tol=1e-8)
-    monkeypatch.setattr(newton, "SAMPLE", 60)
+    monkeypatch.setattr(newton, "SAMPLE_SIZE", 60)
     sampled = solve_newton(B, w, r=5, trace=4.0, tol=1e-8)
     assert sampled.relative_gap <= 1e-8
     assert sampled.objective == pytest.approx(whole.objective, rel=1e-7)

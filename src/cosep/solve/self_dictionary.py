@@ -1,9 +1,9 @@
-"""The convex self-dictionary model: a block and a feasible Y enter, its objective and duality gap leave.
+"""The convex self-dictionary model: objective, scores and duality gap of a feasible point.
 
     min_Y  F(Y) = 1/2 ||B - B Y||_F^2 + lambda sum_t p_t Y(t,t)
     over   Y >= 0, Y(t,t) <= 1, w_t Y(t,l) <= w_l Y(t,t)
 
-Row t of Y tells how much of each column is explained by column t; a penalised trace leaves few rows. Only the diagonal
+Row t of Y holds how much of each column column t explains; a penalised trace leaves few nonzero rows. Only the diagonal
 is bounded by one, as in Gillis and Luce (doi:10.1109/TIP.2017.2753400); Pan and Ng (2023), (4.5), print the bound for
 all entries. Derivations: docs/theory/convex-model.md.
 
@@ -11,9 +11,9 @@ Notation
 --------
 B : dense block with the Gram matrix of the data; R = B - B Y
 w : l1 norms of the data's columns
-p : prices, 1 as published; 0 for a column that is given, infinity for one that must not be used
+p : prices, 1 as published; 0 for a column that is used in any case, infinity for one that must not be used
 lam : penalty lambda
-score_t : ``(B_t'R)_t + sum_{l != t} (w_l / w_t) max(0, (B_t'R)_l)``, what freeing row t of Y would earn
+score_t : ``(B_t'R)_t + sum_{l != t} (w_l / w_t) max(0, (B_t'R)_l)``, the gain in F per unit of Y(t,t)
 """
 
 from collections.abc import Callable
@@ -23,17 +23,17 @@ import numpy as np
 
 from cosep.utils.types import Array, Indices
 
-# Evaluations or iterations, and the relative gap they led to.
+# Progress of a solver: called with the number of evaluations or iterations and the relative gap.
 Report = Callable[[int, float], None]
 
-# A gap below this share of ||B||^2, for each unit of the trace, is rounding: multipliers are sums of products and known
-# to 1e-10 only.
-ROUNDING = 1e-9
+# A gap below this share of ||B||^2, per unit of the trace, is rounding: multipliers are sums of products with relative
+# errors of about 1e-10.
+ROUNDING_GAP = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class SelfDictionary:
-    """A feasible Y, stored as its nonzero rows, and how far from optimal it can be at most.
+    """A feasible Y, stored as its nonzero rows, with a bound on its distance from the optimum.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ class SelfDictionary:
     relative_gap : float
         The gap over the objective (over 1e-12 ||B||^2 where the objective is smaller).
     kind : {"penalty", "trace"}
-        What the gap speaks of: the problem with this penalty, or the one with this trace prescribed.
+        Which problem the gap belongs to: that with this penalty, or that with this trace prescribed.
     ended : {"tolerance", "rounding", "max_iter", "stalled"}
-        Why the solver stopped: the relative gap is at the tolerance; or the gap is below 1e-9 ||B||^2 for each unit
-        of the trace, what double precision can tell apart in a model of squares; or the budget is spent; or nothing
-        makes the gap smaller.
+        Why the solver stopped: the relative gap reached the tolerance; or the gap is below 1e-9 ||B||^2 per unit of
+        the trace, the limit of double precision in a model of squares; or it reached max_iter; or no step makes the gap
+        smaller.
     n_iter : int
     history : tuple of (objective, trace, penalty)
     """
@@ -86,7 +86,7 @@ def how_it_ended(relative: float, tol: float, share: float, spent: int, most: in
     """Return why a solver stopped, from its relative gap and the gap as a share of ||B||^2."""
     if relative <= tol:
         return "tolerance"
-    if share <= ROUNDING:
+    if share <= ROUNDING_GAP:
         return "rounding"
     return "max_iter" if spent >= most else "stalled"
 

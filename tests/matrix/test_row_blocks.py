@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from cosep.matrix import blocks as module
-from cosep.matrix.blocks import FAN, BlockError, Column, RowBlocks, tree
+from cosep.matrix import row_blocks as module
+from cosep.matrix.block import BlockError
+from cosep.matrix.merging import MERGE_WIDTH, tree
+from cosep.matrix.row_blocks import Column, RowBlocks
 from in_blocks import DATA, FORMATS, failing, lengths_of, local, piece
 
 X = DATA["counts"]
@@ -31,7 +33,7 @@ def doubled(factor, block, start):
 
 
 def test_the_tree_keeps_the_order_and_never_merges_more_than_a_few():
-    for count in [1, 2, FAN - 1, FAN, FAN + 1, FAN**2, FAN**2 + 1, 200]:
+    for count in [1, 2, MERGE_WIDTH - 1, MERGE_WIDTH, MERGE_WIDTH + 1, MERGE_WIDTH**2, MERGE_WIDTH**2 + 1, 200]:
         sizes = []
 
         def node(parts, sizes=sizes):
@@ -40,14 +42,14 @@ def test_the_tree_keeps_the_order_and_never_merges_more_than_a_few():
 
         leaves = tree(list(range(count)), lambda i: i, node)
         assert leaves == (0 if count == 1 else list(range(count)))
-        assert max(sizes, default=1) <= FAN
+        assert max(sizes, default=1) <= MERGE_WIDTH
 
 
 def test_answers_are_merged_in_the_order_of_the_rows():
-    merged = local(X, lengths_of(len(X), 20, ragged=True)).fold(starts).text
+    merged = local(X, lengths_of(len(X), 20, ragged=True)).reduce(starts).text
     positions = [int(word.strip("()")) for word in merged.split()]
     assert positions == sorted(positions)
-    assert merged.count("(") == 1 + -(-len(positions) // FAN)
+    assert merged.count("(") == 1 + -(-len(positions) // MERGE_WIDTH)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -74,8 +76,8 @@ def test_only_blocks_that_hold_a_wanted_row_are_read():
     assert read == [1, 8]
 
 
-def test_along_puts_the_parts_of_all_blocks_below_each_other():
-    values, positions = local(X, lengths_of(len(X), 9, ragged=True)).along(
+def test_map_rows_puts_the_parts_of_all_blocks_below_each_other():
+    values, positions = local(X, lengths_of(len(X), 9, ragged=True)).map_rows(
         doubled, 2.0, [Column(X.shape[1], np.dtype(np.float32)), Column(None, np.dtype(np.intp))]
     )
     assert values.dtype == np.float32
@@ -103,7 +105,7 @@ def test_an_empty_first_block_does_not_say_that_all_are(monkeypatch):
 
 def test_progress_counts_blocks():
     told = []
-    local(X, lengths_of(len(X), 5)).fold(starts, progress=lambda done, count: told.append((done, count)))
+    local(X, lengths_of(len(X), 5)).reduce(starts, progress=lambda done, count: told.append((done, count)))
     assert told == [(i, 5) for i in range(1, 6)]
 
 
@@ -161,7 +163,7 @@ def test_a_bad_block_is_named(what, together):
     if together and what == "fewer rows than before":
         pattern = r"part-0\.npz to part-3\.npz \(rows 0 to 899\) has shape"
     with pytest.raises(BlockError, match=pattern):
-        blocks.fold(starts)
+        blocks.reduce(starts)
 
 
 def test_a_block_is_never_written_to():

@@ -1,4 +1,4 @@
-"""Anything that has rows enters, in memory or not; a matrix in blocks of rows leaves."""
+"""Conversion of matrices, in memory or not, to blocks of rows."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -9,28 +9,30 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from cosep.matrix.blocks import MOST_ENTRIES, MOST_ROWS, RowBlocks, RowNames, Slot, facts, layout
+from cosep.matrix.block import Slot, facts, layout
 from cosep.matrix.checks import as_matrix, has, is_from_dask
+from cosep.matrix.local import LocalMatrix
+from cosep.matrix.row_blocks import MOST_ENTRIES, MOST_ROWS, RowBlocks, RowNames
 from cosep.utils.messages import shown
 from cosep.utils.types import Indices
 
 
 def row_blocks(X: Any, *, layer: str | None = None) -> RowBlocks:
-    """Cut a matrix into blocks of rows, for `CoSeparableNMF` to fit with few passes and little memory.
+    """Split a matrix into blocks of rows, for `CoSeparableNMF` to fit with few passes and little memory.
 
     Parameters
     ----------
     X : Dask array or data frame, list of blocks, AnnData, array-like or sparse
-        A Dask array must have chunks of whole rows, ndarrays or scipy.sparse matrices; small ones are put together. The
-        list may hold ndarrays, scipy.sparse matrices, ``dask.delayed`` objects of these, and functions without
-        arguments that return them. Of an AnnData, lazy or not, the names are kept.
+        A Dask array must have chunks of whole rows, ndarrays or scipy.sparse matrices; small chunks are joined. A list
+        may contain ndarrays, scipy.sparse matrices, ``dask.delayed`` objects of these, and functions without arguments
+        that return them. The names of an AnnData, lazy or not, are kept.
     layer : str, optional
         Which layer of an AnnData; by default X.
 
     Returns
     -------
     RowBlocks
-        With Dask whatever is not in memory is evaluated by its scheduler, on threads or a cluster.
+        Dask collections and delayed objects are evaluated by the scheduler of Dask, on threads or a cluster.
 
     See Also
     --------
@@ -48,7 +50,7 @@ def row_blocks(X: Any, *, layer: str | None = None) -> RowBlocks:
     if not is_from_dask(X) and has(X, "obs_names") and has(X, "var_names"):
         return _of_cells(X, layer)
     if layer is not None:
-        msg = f"layer={shown(layer)} says nothing of {type(X).__name__}, only of an AnnData; leave it out."
+        msg = f"layer={shown(layer)} applies to an AnnData only, not to {type(X).__name__}; omit it."
         raise ValueError(msg)
     if isinstance(X, RowBlocks):
         return X
@@ -60,12 +62,12 @@ def row_blocks(X: Any, *, layer: str | None = None) -> RowBlocks:
 
 
 def own_blocks(X: Any) -> RowBlocks:
-    """Return what is in blocks already, of Dask or not, in just these; of known sizes none is read."""
+    """Return the blocks of data that is in blocks already, as they are; none is read if the sizes are known."""
     return X if isinstance(X, RowBlocks) else _chunks(X)
 
 
 def _of_dask(X: Any, col_names: NDArray[Any] | None = None, row_names: RowNames | None = None) -> RowBlocks:
-    """Return the blocks of a Dask array or data frame, none too small."""
+    """Return the blocks of a Dask array or data frame, small ones joined."""
     return _chunks(X, col_names, row_names).coarsened()
 
 
@@ -113,14 +115,14 @@ def _is_block(one: Any) -> bool:
 
 
 def _of_list(blocks: Sequence[Any]) -> RowBlocks:
-    """Return the blocks of a list; if some are delayed, all are handed to Dask."""
+    """Return the blocks of a list; if some are delayed, Dask evaluates all."""
     if any(is_from_dask(block) for block in blocks):
         delayed: RowBlocks = import_module("cosep.matrix.dask").from_pieces(blocks)
         return delayed.coarsened()
     lengths, n_cols, dtype = layout([facts(block, Slot(0, 0, 0, (f"block {i}",))) for i, block in enumerate(blocks)])
     names = [list(block.columns) for block in blocks if hasattr(block, "columns")]
     if any(others != names[0] for others in names):
-        msg = "X: its blocks are data frames with different columns; bring them to the same, in the same order."
+        msg = "X: its blocks are data frames with different columns; give all the same columns in the same order."
         raise ValueError(msg)
     pieces = [block if callable(block) else partial(_itself, block) for block in blocks]
     col_names = np.asarray(names[0], dtype=object) if names else None
@@ -132,16 +134,15 @@ def _itself(block: Any) -> Any:
 
 
 def _of_memory(X: Any, col_names: NDArray[Any] | None = None, row_names: RowNames | None = None) -> RowBlocks:
-    """Cut what is in memory."""
+    """Return the blocks of a matrix in memory."""
     M = as_matrix(X)
     names = getattr(X, "columns", None) if col_names is None else col_names
-    values = M.values.tocsr() if M.is_sparse else M.values
+    M = M.stored_by_rows()
     m, n = M.shape
-    stored = values.nnz if M.is_sparse else m * n
-    size = min(MOST_ROWS, max(1, MOST_ENTRIES * m // max(stored, 1)))
+    size = min(MOST_ROWS, max(1, MOST_ENTRIES * m // max(int(M.stored_per_row().sum()), 1)))
     starts = range(0, m, size)
     return RowBlocks(
-        [partial(_cut, values, start, start + size, M.exponent) for start in starts],
+        [partial(_rows, M, start, start + size) for start in starts],
         [min(size, m - start) for start in starts],
         n,
         dtype=M.dtype,
@@ -150,10 +151,5 @@ def _of_memory(X: Any, col_names: NDArray[Any] | None = None, row_names: RowName
     )
 
 
-def _cut(values: Any, start: int, stop: int, exponent: int) -> Any:
-    block = values[start:stop]
-    if not exponent:
-        return block
-    if scipy.sparse.issparse(block):
-        return type(block)((np.ldexp(block.data, exponent), block.indices, block.indptr), shape=block.shape)
-    return np.ldexp(block, exponent)
+def _rows(M: LocalMatrix, start: int, stop: int) -> Any:
+    return M.rows(slice(start, stop)).in_data_units().raw
