@@ -5,7 +5,7 @@ import pytest
 from sklearn.decomposition import NMF
 
 from cosep.matrix.checks import as_matrix
-from cosep.nmf.ahals import _most_sweeps, _revive, _sweep, ahals
+from cosep.nmf.ahals import _max_sweeps, _revive, _sweep, ahals
 from oracles import checked_nnls, hals_sweep
 
 RANDOM = np.random.default_rng(12)
@@ -28,7 +28,7 @@ def test_sweeps_repeat_while_they_move_and_within_the_rule():
     swept = W.copy()
     _sweep(H @ H.T, X @ H.T, swept, 10_000)
     np.testing.assert_allclose(swept, expected, rtol=1e-9, atol=1e-12)
-    assert _most_sweeps(as_matrix(np.ones((30, 20))), 4) == 1 + int(np.ceil(0.5 * (600 * 4 + 20 * 16 + 480) / 480))
+    assert _max_sweeps(as_matrix(np.ones((30, 20))), 4) == 1 + int(np.ceil(0.5 * (600 * 4 + 20 * 16 + 480) / 480))
 
 
 def test_the_answer_is_stationary_and_its_left_factor_exact():

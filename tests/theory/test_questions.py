@@ -160,7 +160,7 @@ def test_a_selection_that_does_not_carry_the_matrix_is_compressed_to_one_that_do
 
 def test_generalized_separable_asks_for_fewer_when_the_unknowns_are_too_many():
     noise = np.random.default_rng(0).uniform(size=(90, 90))
-    with pytest.raises(ValueError, match=r"selection asks for 3600 weights.*\(90, 90\).*Select fewer"):
+    with pytest.raises(ValueError, match=r"selection needs 3600 weights.*\(90, 90\).*Select fewer"):
         is_generalized_separable(noise, Selection(np.arange(60, 90), np.arange(30)))
 
 

@@ -9,8 +9,8 @@ from hypothesis.extra import numpy as hnp
 
 from cosep.datasets import make_coseparable
 from cosep.matrix.checks import as_matrix
+from cosep.matrix.curtis_reid import curtis_reid
 from cosep.theory import cone, extreme_rays, is_separable
-from cosep.theory.balancing import curtis_reid
 from oracles import brute_force_columns, checked_nnls, lp_in_cone
 
 small_counts = st.tuples(st.integers(1, 4), st.integers(1, 6)).flatmap(
@@ -69,7 +69,7 @@ def test_a_cloud_of_points_as_by_linear_programs(shape, seed):
 def test_the_answer_does_not_depend_on_how_many_columns_are_tested_at_a_time(monkeypatch, batch):
     X = np.random.default_rng(0).uniform(size=(4, 150))
     expected = extreme_rays(X).col_indices
-    monkeypatch.setattr(cone, "BATCH", batch)
+    monkeypatch.setattr(cone, "BATCH_SIZE", batch)
     np.testing.assert_array_equal(extreme_rays(X).col_indices, expected)
 
 
