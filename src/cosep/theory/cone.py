@@ -63,6 +63,11 @@ def on_simplex(M: LocalMatrix) -> Simplex:
     return Simplex(A.scaled(np.ones(M.shape[0]), 1.0 / sums), sums, exponents, nonzero)
 
 
+def columns(C: LocalMatrix, cols: Indices) -> LocalMatrix:
+    """Return some columns as a new matrix that is stored by columns."""
+    return C.T.rows(cols).T
+
+
 def batches(cols: Indices, m: int) -> Iterator[Indices]:
     """Yield the columns in batches that make small dense blocks of m rows."""
     size = min(BATCH_SIZE, max(1, BLOCK_ENTRIES // m))
@@ -115,7 +120,7 @@ def cone_weights(C: LocalMatrix, cols: Indices) -> tuple[Any, Array]:
     others = np.setdiff1d(np.arange(n), cols)
     parts = [scipy.sparse.eye_array(len(cols), format="csr")]
     if others.size:
-        cone = Cone(C.columns(cols))
+        cone = Cone(columns(C, cols))
         for some in batches(others, m):
             block = C.take(cols=some).T
             V, left_over = cone.nearest(block)

@@ -16,7 +16,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from cosep.matrix.checks import as_matrix, check_callback
 from cosep.matrix.local import LocalMatrix
-from cosep.theory.cone import Cone, batches, cone_weights, on_simplex, relative_norms, unscaled
+from cosep.theory.cone import Cone, batches, columns, cone_weights, on_simplex, relative_norms, unscaled
 from cosep.theory.separability import Separability, check_tol
 from cosep.utils.types import Array, Callback, Indices
 
@@ -90,7 +90,7 @@ def extreme_rays(X: Any, *, tol: float = 1e-6, callback: Callback | None = None)
     tol = check_tol(tol)
     check_callback(callback)
     simplex = on_simplex(M)
-    points = Points(simplex.C.columns(simplex.nonzero), tol)
+    points = Points(columns(simplex.C, simplex.nonzero), tol)
     found = _prune(points, _grow(points, callback))
     cols = simplex.nonzero[found]
     V, residuals = cone_weights(simplex.C, cols)
@@ -192,7 +192,7 @@ def _outside(points: Points, known: NDArray[np.bool_], batch: Indices) -> Indice
     if not batch.size:
         return batch
     block = points.C.take(cols=batch).T
-    residuals = Cone(points.C.columns(np.flatnonzero(known))).nearest(block)[1]
+    residuals = Cone(columns(points.C, np.flatnonzero(known))).nearest(block)[1]
     far = relative_norms(residuals, block) > points.tol
     if far.any():
         fresh = _fresh(points, known, points.vertices(residuals[far]))
@@ -221,7 +221,7 @@ def _prune(points: Points, found: Indices) -> Indices:
     users = {int(j): V[:, [k]].nonzero()[0] for k, j in enumerate(found)}
     for j in doubtful:
         rest, needy = found[found != j], users[int(j)]
-        V, residuals = cone_weights(points.C.columns(np.concatenate([rest, needy])), np.arange(len(rest)))
+        V, residuals = cone_weights(columns(points.C, np.concatenate([rest, needy])), np.arange(len(rest)))
         if residuals.max() <= points.tol:
             found = rest
             V = V[len(rest) :].tocsc()
@@ -249,7 +249,7 @@ def _margins(points: Points, found: Indices) -> Array:
     """
     if len(found) <= 1:
         return np.ones(len(found))
-    A, norms = points.C.columns(found), points.norms[found]
+    A, norms = columns(points.C, found), points.norms[found]
     margins = np.zeros(len(found))
     for some in batches(np.arange(len(found)), A.shape[0]):
         D = points.directions(found[some])

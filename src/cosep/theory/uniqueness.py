@@ -15,7 +15,7 @@ import numpy as np
 from cosep.kernels.quadratic import orthant_active_set
 from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import LocalMatrix
-from cosep.theory.cone import on_simplex
+from cosep.theory.cone import columns, on_simplex
 from cosep.theory.coseparability import MinimalCore, minimal_coseparable
 from cosep.theory.rays import ExtremeRays, Points
 from cosep.utils.types import Array, Indices
@@ -139,7 +139,7 @@ def _exchange(name: str, M: LocalMatrix, rays: ExtremeRays) -> Exchange | None:
     if not nonzero.size:
         return Exchange(name, 0, 1) if M.shape[1] > 1 else None
     cols = np.searchsorted(nonzero, rays.col_indices)
-    same = Points(simplex.C.columns(nonzero), rays.tol).on_ray(cols)
+    same = Points(columns(simplex.C, nonzero), rays.tol).on_ray(cols)
     same[cols, np.arange(len(cols))] = False
     if not same.any():
         return None
