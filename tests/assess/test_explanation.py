@@ -77,7 +77,7 @@ def test_the_short_list_finds_a_runner_up_nearly_as_good_as_the_best(seed, monke
     X = counts(seed, (120, 90))
     factorization = fitted(X, 4, 4)
     exact = explain(factorization, X)
-    monkeypatch.setattr(module, "CHEAP", 0)
+    monkeypatch.setattr(module, "CHEAP_PROBLEMS", 0)
     short = explain(factorization, X)
     for some, every, A in ((short.rows, exact.rows, X), (short.cols, exact.cols, X.T)):
         missed = some["runner_up_loss"] - every["runner_up_loss"]
