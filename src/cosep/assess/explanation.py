@@ -77,7 +77,7 @@ class Explanation:
 
 
 def explain(factorization: Factorization, X: Any, *, callback: Callback | None = None) -> Explanation:
-    """Return what each selected row contributes to ``min ||X - U X(rows,:)||`` over ``U >= 0``, and columns likewise.
+    """Return what each selected row contributes to ``min ||X - U X(rows,:)||`` over ``U >= 0``; the same for columns.
 
     The fidelity of the rows is ``1 - min ||X - U X(rows,:)|| / ||X||``. The loss without a row is exact: weights are
     computed again wherever it had a positive weight. The fidelity with its runner-up is exact too. The choice of the

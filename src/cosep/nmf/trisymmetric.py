@@ -98,12 +98,7 @@ def trisymmetric(
     total = A.squared_norm()
     W = column_weights(A, anchors).T
     norms, sums = np.linalg.norm(W, axis=0), W.sum(axis=0)
-    if not norms.all():
-        msg = (
-            f"{int((norms == 0).sum())} of the r={r} anchors explain nothing: they are all zero in X, or mixtures of "
-            "the others; drop them from pool.include, or reduce r."
-        )
-        raise ValueError(msg)
+    _check_anchors(norms, r)
     unit = W / norms
     G, C = unit.T @ unit, unit.T @ A.dot(unit)
     S = A.take(anchors, anchors) * norms[:, None] * norms
@@ -135,6 +130,16 @@ def trisymmetric(
         meta={"objective": objective, "converged": bool(best.residual <= budget.tol)},
     )
     return restore_factors(whole, found, restore_selection(whole, Selection(anchors, anchors, n_iter=best.n_iter)))
+
+
+def _check_anchors(norms: Array, r: int) -> None:
+    """Raise ValueError if an anchor has no weight in any column."""
+    if not norms.all():
+        msg = (
+            f"{int((norms == 0).sum())} of the r={r} anchors explain nothing: they are all zero in X, or mixtures of "
+            "the others; drop them from pool.include, or reduce r."
+        )
+        raise ValueError(msg)
 
 
 def _error(A: GramMatrix, W: Array, S: Array, total: float) -> float:

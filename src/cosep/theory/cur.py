@@ -28,7 +28,7 @@ from cosep.utils.types import Array, Indices
 def to_cur(X: Any, selection: Selection, *, tol: float = 1e-6) -> Factorization:
     """Return ``C U R`` with the selected columns C, the selected rows R and a generalized inverse U of the core.
 
-    If ``X = P1 S P2`` then ``C U R = P1 S U S P2 = X`` whatever the rank of the core: a co-separable matrix has an
+    If ``X = P1 S P2`` then ``C U R = P1 S U S P2 = X`` for any rank of the core: a co-separable matrix has an
     exact CUR decomposition with the same rows and columns (Pan and Ng, SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023,
     on the relationship with CUR). For any other matrix the product is an approximation.
 
