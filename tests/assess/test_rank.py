@@ -53,7 +53,7 @@ def test_noise_and_rank_one_have_no_structure():
     assert lonely.reason.startswith("No structure")
 
 
-def test_reason_says_where_the_pairs_end():
+def test_reason_says_that_larger_ranks_may_be_better():
     X = planted(0, 60, 40, 6, 6)
     choice = choose_rank(X, ranks=range(1, 5))
     assert pair(choice) == (4, 4)
@@ -74,7 +74,7 @@ def test_given_ranks_are_tried_and_the_table_is_sorted():
     assert (choice.table["stability"] <= 1).all()
 
 
-def test_the_cost_is_announced_and_kept():
+def test_the_number_of_steps_is_announced_and_not_exceeded():
     seen = []
     choice = choose_rank(planted(), callback=lambda *report: seen.append(report))
     stages, steps, most, values = zip(*seen, strict=True)
@@ -134,7 +134,7 @@ def test_methods_by_name_and_as_functions():
     assert pair(choose_rank(X, ranks, method="cur", random_state=np.random.RandomState(1)))
 
 
-def test_fewer_found_than_asked_for_is_no_warning():
+def test_no_warning_if_fewer_are_found_than_requested():
     X = np.outer(np.arange(1, 13), np.arange(1, 10)).astype(float)
     choice = choose_rank(X, ranks=[1, 2, 3])
     assert pair(choice) == (1, 1)
@@ -213,7 +213,7 @@ def test_ranks_are_pairs_each_once():
     assert check_ranks(iter([(1, 2), [1, 2], np.array([2, 1])]), 5, 5) == [(1, 2), (2, 1)]
 
 
-def test_partial_methods_travel_to_processes():
+def test_partial_methods_run_in_processes():
     X = planted()
     choice = choose_rank(X, [3], method=both_sides(partial(spa, normalize=False)), n_jobs=2)
     assert pair(choice) == (3, 3)

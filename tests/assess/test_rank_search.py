@@ -1,4 +1,4 @@
-"""The search for ranks, with errors that are made up."""
+"""The search for ranks, with artificial errors."""
 
 import numpy as np
 

@@ -102,7 +102,7 @@ def test_weights_of_nearly_proportional_corners_are_exact_and_feasible():
             assert np.linalg.norm(u @ H - row) <= np.linalg.norm(expected @ H - row) + 1e-9
 
 
-def test_columns_and_rows_that_move_take_the_factors_along():
+def test_permuting_rows_and_columns_permutes_the_factors():
     X = RANDOM.gamma(0.5, size=(12, 30))
     rows, cols = RANDOM.permutation(12), RANDOM.permutation(30)
     fit, moved = minvol(X, 3, tol=1e-9), minvol(X[rows][:, cols], 3, tol=1e-9)

@@ -35,7 +35,7 @@ def factors(data, size):
     return 10.0 ** np.array(data.draw(st.lists(decades, min_size=size, max_size=size)))
 
 
-def test_a_matrix_of_strong_scales_has_the_core_that_its_pattern_asks_for():
+def test_a_strongly_scaled_matrix_has_the_core_of_its_pattern():
     core = minimal_coseparable(STRONGLY_SCALED)
     assert core
     assert core.shape == (4, 4)
@@ -72,7 +72,7 @@ def test_scaling_permuting_and_transposing_lead_to_the_same_answers(X, data):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_every_question_has_the_same_answer_in_other_units(seed):
+def test_every_function_has_the_same_answer_in_other_units(seed):
     random = np.random.default_rng(seed)
     B, truth = make_coseparable(14, 11, 4, 3, random_state=seed)
     X = in_other_units(B, 8, random)

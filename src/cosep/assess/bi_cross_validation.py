@@ -141,7 +141,8 @@ def explained(
 
     Transposed: select columns by the kept rows, and return them with the weights of all columns.
     """
-    part = M.rows(kept) if transposed else M.columns(kept)
+    m, n = M.shape
+    part = M.part(kept, np.arange(n)) if transposed else M.part(np.arange(m), kept)
     if part.count_nonzero() == 0:
         return np.zeros(0, dtype=np.intp), np.zeros((part.shape[1 if transposed else 0], 0))
     # One thread, so that sums, and therefore selections, do not depend on n_jobs.
