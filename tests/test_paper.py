@@ -1,4 +1,4 @@
-"""Figures printed in the paper, reached from its authors' own files."""
+"""Results printed in the paper, computed from the files of its authors."""
 
 import numpy as np
 import pytest
@@ -124,5 +124,5 @@ def test_the_unit_and_the_order_of_the_counts_do_not_change_the_selection(k1b, f
 
 
 def contents(X, cols):
-    """Return the selected columns themselves, in an order of their own: identical ones may stand for one another."""
+    """Return the selected columns themselves, sorted: identical columns may replace each other."""
     return sorted(map(tuple, X.tocsc()[:, cols].T.toarray().tolist()))

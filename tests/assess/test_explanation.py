@@ -1,4 +1,4 @@
-"""Explanations: every figure found again the slow way, and answers that follow the matrix."""
+"""Explanations: every number against a slow version, and under permutation, scaling and transposition."""
 
 from dataclasses import replace
 from importlib import import_module
@@ -51,7 +51,7 @@ def with_one(rows, k, other):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_every_figure_agrees_with_its_slow_twin(seed):
+def test_every_number_agrees_with_a_slow_version(seed):
     X = counts(seed)
     factorization = fitted(X)
     why, chosen = explain(factorization, X), factorization.selection
@@ -77,7 +77,7 @@ def test_the_short_list_finds_a_runner_up_nearly_as_good_as_the_best(seed, monke
     X = counts(seed, (120, 90))
     factorization = fitted(X, 4, 4)
     exact = explain(factorization, X)
-    monkeypatch.setattr(module, "CHEAP", 0)
+    monkeypatch.setattr(module, "CHEAP_PROBLEMS", 0)
     short = explain(factorization, X)
     for some, every, A in ((short.rows, exact.rows, X), (short.cols, exact.cols, X.T)):
         missed = some["runner_up_loss"] - every["runner_up_loss"]
@@ -91,7 +91,7 @@ def test_the_short_list_finds_a_runner_up_nearly_as_good_as_the_best(seed, monke
 
 @settings(deadline=None, max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), factor=st.sampled_from([3.0, 0.37, 1e-100, 1e140]))
-def test_figures_follow_the_matrix_and_keep_their_promises(seed, factor):
+def test_numbers_follow_permutations_and_scales_and_satisfy_their_bounds(seed, factor):
     X = counts(seed)
     factorization = fitted(X)
     why, explained = explain(factorization, X), factorization.fidelity(X)
@@ -162,7 +162,7 @@ def test_without_noise_nothing_is_left_and_nothing_outside_replaces_a_corner_ful
     assert why.row_errors.max() < 1e-3
 
 
-def test_the_twin_of_a_row_is_its_runner_up_and_loses_nothing():
+def test_the_runner_up_of_a_duplicated_row_is_its_duplicate():
     X = counts(1)
     chosen = faithful(X, 3, 3)
     first, last = chosen.row_indices[0], len(X)
@@ -180,7 +180,7 @@ def test_a_row_that_the_others_explain_has_no_loss_and_no_runner_up():
     assert why.rows["runner_up_loss"][2] == why.rows["loss"][2]
 
 
-def test_where_all_rows_are_selected_none_is_the_runner_up():
+def test_if_all_rows_are_selected_there_is_no_runner_up():
     X = np.random.default_rng(0).random((3, 9))
     why = explain(mix(X, Selection([2, 0, 1], [4])), X)
     assert why.rows["runner_up"].tolist() == [-1, -1, -1]
@@ -229,15 +229,15 @@ def test_a_table_is_a_data_frame(tmp_path):
     assert pandas.DataFrame(why.rows).shape == (3, 8)
 
 
-def test_progress_is_told_and_input_is_left_alone():
+def test_progress_is_reported_and_input_is_not_changed():
     X = counts(6)
     X.flags.writeable = False
-    told = []
-    explain(fitted(X, 3, 2), X, callback=lambda *step: told.append(step[:3]))
-    assert told == [("explain", step, 5) for step in range(1, 6)]
+    steps = []
+    explain(fitted(X, 3, 2), X, callback=lambda *step: steps.append(step[:3]))
+    assert steps == [("explain", step, 5) for step in range(1, 6)]
 
 
-def test_what_has_no_selection_is_refused():
+def test_a_factorization_without_a_selection_is_refused():
     X = counts(7)
     nmf = HALSNMF(2).fit(X)
     for other in (Factorization(nmf.row_factor_, None, nmf.col_factor_), nmf, None):

@@ -1,4 +1,4 @@
-"""Stability: certain where the data is, uncertain where it is noise, the same however it is computed."""
+"""Stability: high for clear structure, low for noise, and the same for all kinds of storage and numbers of jobs."""
 
 import warnings
 
@@ -38,7 +38,7 @@ def assert_same(one, other):
 
 
 @pytest.mark.parametrize("method", BOTH_SELECTORS)
-def test_what_every_draw_shows_is_found_in_every_draw(method):
+def test_clear_structure_is_found_in_every_draw(method):
     chosen = BOTH_SELECTORS[method](BLOCKS, 3, 3)
     sure = stability(BLOCKS, chosen, method=method, n_draws=6)
     for table, indices in ((sure.rows, chosen.row_indices), (sure.cols, chosen.col_indices)):
@@ -62,7 +62,7 @@ def test_planted_rows_and_columns_are_found_again_and_those_of_noise_are_not():
             assert other["similarity"].max() < 0.99
 
 
-def test_figures_agree_with_counting():
+def test_frequencies_agree_with_counting():
     X = np.random.default_rng(0).random((12, 9))
     selection, seen = Selection([3, 7, 1], [0, 5]), []
 
@@ -93,7 +93,7 @@ def test_jobs_and_storage_change_nothing_and_seeds_do():
     assert any((one.rows[name] != other.rows[name]).any() for name in ("frequency", "similarity"))
 
 
-def test_transposing_swaps_rows_and_columns_where_draws_are_everything():
+def test_transposing_swaps_rows_and_columns_if_draws_are_complete():
     X = np.random.default_rng(1).random((20, 20))
     chosen = faithful(X, 3, 4)
     one, other = stability(X, chosen, n_draws=2, share=1.0), stability(X.T, chosen.T, n_draws=2, share=1.0)
@@ -104,7 +104,7 @@ def test_transposing_swaps_rows_and_columns_where_draws_are_everything():
 
 
 @pytest.mark.parametrize("method", BOTH_SELECTORS)
-def test_empty_rows_columns_and_draws_do_no_harm(method):
+def test_empty_rows_columns_and_draws_are_allowed(method):
     X = np.zeros((12, 10))
     X[0, 0], X[5, 7], X[5, 2] = 1.0, 2.0, 1.0
     sure = stability(X, Selection([0, 5], [0, 7]), method=method, n_draws=8, share=0.3)
@@ -127,7 +127,7 @@ def test_a_draw_has_as_many_rows_as_are_selected():
     np.testing.assert_array_equal(sure.rows["frequency"], 1.0)
 
 
-def test_methods_of_ones_own_and_their_seeds():
+def test_functions_as_methods_and_their_seeds():
     X, truth = make_coseparable(30, 20, 3, 3, random_state=0)
     for method in (both_sides(xray), preselected(both_sides(spa), 20, 15), both_sides(spa)):
         one, other = (stability(X, truth, method=method, n_draws=3) for _ in range(2))
@@ -135,7 +135,7 @@ def test_methods_of_ones_own_and_their_seeds():
         assert one.rows["similarity"].min() > 0.9
 
 
-def test_warnings_of_draws_are_kept_back_and_nothing_else_is():
+def test_only_warnings_of_draws_are_hidden():
     before = list(warnings.filters)
     chosen = Selection([0, 9, 18], [0, 6, 12])
     stability(BLOCKS, chosen, method=by_mean, n_draws=2)
@@ -145,10 +145,10 @@ def test_warnings_of_draws_are_kept_back_and_nothing_else_is():
     stability(BLOCKS, Selection([0, 1, 9, 18], [0, 6, 12]), n_draws=2)
 
 
-def test_progress_is_told_and_may_stop_it():
-    told = []
-    stability(BLOCKS, Selection([0], [0]), n_draws=3, callback=lambda *step: told.append(step[:3]))
-    assert told == [("stability", step, 3) for step in (1, 2, 3)]
+def test_progress_is_reported_and_the_callback_may_stop_it():
+    steps = []
+    stability(BLOCKS, Selection([0], [0]), n_draws=3, callback=lambda *step: steps.append(step[:3]))
+    assert steps == [("stability", step, 3) for step in (1, 2, 3)]
 
     def stop(*_):
         raise KeyboardInterrupt

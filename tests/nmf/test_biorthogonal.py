@@ -1,4 +1,4 @@
-"""Bi-orthogonal NMF: the updates as printed, the one that is monotone, and the residual that is reported."""
+"""Bi-orthogonal NMF: the updates of the paper, the monotone one among them, and the reported orthogonality."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ RANDOM = np.random.default_rng(14)
 
 @settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_updates_from_right_to_left_are_those_that_are_printed(seed):
+def test_updates_are_those_of_the_paper(seed):
     random = np.random.default_rng(seed)
     M = random.gamma(0.5, size=(9, 7)) + 1e-3
     F, S, G = (random.uniform(0.1, 1.0, size=shape) for shape in ((9, 3), (3, 2), (7, 2)))
@@ -60,7 +60,7 @@ def test_planted_blocks_are_explained_by_orthogonal_factors():
         assert len(set(blocks[:, 0])) == len(blocks)
 
 
-def test_more_row_clusters_than_columns_can_be_asked_for():
+def test_there_may_be_more_row_clusters_than_columns():
     X = RANDOM.gamma(0.5, size=(9, 2))
     fit = biorthogonal(X, (4, 2))
     assert fit.core.shape == (4, 2)

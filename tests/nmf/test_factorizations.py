@@ -1,4 +1,4 @@
-"""What every factorization promises: feasible factors, the error it reports, answers that follow the matrix."""
+"""All factorizations: feasible factors, the reported error, and results under permutation and scaling."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ COUNTS = np.random.default_rng(4).poisson(0.7, size=(30, 20)).astype(float)
 
 
 def target(name, X):
-    """Return the matrix that the factors stand for."""
+    """Return the matrix that the factors approximate."""
     return GramMatrix(as_matrix(X)) if name == "trisymmetric" else X
 
 
@@ -136,7 +136,7 @@ def test_progress_is_reported_step_by_step(name):
 
 
 @pytest.mark.parametrize("name", ["ahals", "minvol", "biorthogonal", "rank2"])
-def test_convergence_is_told(name):
+def test_convergence_is_reported(name):
     assert NMFS[name](COUNTS, 3, tol=1e-3).meta["converged"] is True
     stopped = NMFS[name](COUNTS, 3, tol=0.0, max_iter=2)
     assert stopped.meta["converged"] is False

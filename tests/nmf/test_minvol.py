@@ -6,7 +6,7 @@ from scipy.optimize import linear_sum_assignment
 
 from cosep.matrix.checks import as_matrix
 from cosep.nmf.ahals import ahals
-from cosep.nmf.minvol import minvol, simplex_coefficients
+from cosep.nmf.minvol import minvol, simplex_coefficients, simplex_mixtures
 from oracles import qp_simplex
 
 RANDOM = np.random.default_rng(13)
@@ -76,13 +76,16 @@ def test_the_first_objective_is_that_of_the_start_by_definition():
     assert first == pytest.approx((1 + penalty) * plain, rel=1e-12)
 
 
-def test_coefficients_do_not_depend_on_the_unit_and_saturate_far_outside():
+def test_mixtures_do_not_depend_on_the_unit_and_saturate_far_outside():
     corners = np.eye(3)
-    rows = as_matrix(np.array([[0.2, 0.3, 0.1], [0.5, 0.5, 0.0]]))
-    np.testing.assert_allclose(simplex_coefficients(rows, corners), rows.values, atol=1e-12)
-    np.testing.assert_allclose(simplex_coefficients(rows, corners, 900)[0], [0, 1, 0], atol=1e-12)
-    np.testing.assert_allclose(simplex_coefficients(rows, corners, -1), rows.values / 2, atol=1e-12)
-    np.testing.assert_allclose(simplex_coefficients(rows, corners, -2000), 0.0, atol=1e-12)
+    rows = np.array([[0.2, 0.3, 0.1], [0.5, 0.5, 0.0]])
+    M, huge, tiny = (as_matrix(rows * unit) for unit in (1.0, 2.0**1000, 2.0**-1000))
+    np.testing.assert_allclose(simplex_coefficients(M, corners), rows, atol=1e-12)
+    np.testing.assert_allclose(simplex_mixtures(M, corners), rows, atol=1e-12)
+    np.testing.assert_allclose(simplex_mixtures(huge, corners * 2.0**1000), rows, atol=1e-12)
+    np.testing.assert_allclose(simplex_mixtures(huge, corners)[0], [0, 1, 0], atol=1e-12)
+    np.testing.assert_allclose(simplex_mixtures(M, 2.0 * corners), rows / 2, atol=1e-12)
+    np.testing.assert_allclose(simplex_mixtures(tiny, corners * 2.0**1000), 0.0, atol=1e-12)
 
 
 def test_weights_of_nearly_proportional_corners_are_exact_and_feasible():
@@ -99,7 +102,7 @@ def test_weights_of_nearly_proportional_corners_are_exact_and_feasible():
             assert np.linalg.norm(u @ H - row) <= np.linalg.norm(expected @ H - row) + 1e-9
 
 
-def test_columns_and_rows_that_move_take_the_factors_along():
+def test_permuting_rows_and_columns_permutes_the_factors():
     X = RANDOM.gamma(0.5, size=(12, 30))
     rows, cols = RANDOM.permutation(12), RANDOM.permutation(30)
     fit, moved = minvol(X, 3, tol=1e-9), minvol(X[rows][:, cols], 3, tol=1e-9)

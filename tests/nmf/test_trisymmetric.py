@@ -1,4 +1,4 @@
-"""Tri-symmetric NMF: planted anchors and topics, and the slow twin that stores the co-occurrence."""
+"""Tri-symmetric NMF: planted anchors and topics, and a slow version that stores the co-occurrence."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_each_anchor_belongs_to_its_own_topic_alone():
     np.testing.assert_allclose(fit.col_factor.sum(axis=1), 1.0)
 
 
-def test_it_agrees_with_the_twin_that_stores_the_co_occurrence():
+def test_it_agrees_with_a_version_that_stores_the_co_occurrence():
     X = RANDOM.poisson(0.7, size=(40, 25)).astype(float)
     A = X.T @ X
     anchors = spa(A, 4).col_indices
@@ -62,7 +62,7 @@ def test_it_agrees_with_the_twin_that_stores_the_co_occurrence():
     assert fit.meta["converged"]
 
 
-def test_columns_that_move_take_anchors_and_topics_along():
+def test_permuting_columns_permutes_anchors_and_topics():
     X = RANDOM.poisson(0.7, size=(40, 25)).astype(float)
     rows, cols = RANDOM.permutation(40), RANDOM.permutation(25)
     fit, moved = trisymmetric(X, 4), trisymmetric(X[rows][:, cols], 4)

@@ -1,4 +1,4 @@
-"""What the answers of all questions have in common: certificates, transposition, units, records, and bad input."""
+"""All functions of cosep.theory: certificates, transposition, units, records, and bad input."""
 
 import numpy as np
 import pytest
@@ -96,14 +96,14 @@ def test_weights_are_unique_exactly_if_linear_programs_find_no_others(M):
     assert (answer.two_mixes is None) == unique
 
 
-def test_a_weight_that_rounding_left_is_no_second_mix():
+def test_a_weight_due_to_rounding_is_not_a_second_mixture():
     # The last two columns are half the sum of two neighbouring rays, so there is no other way to mix them.
     answer = is_unique([[2, 0, 2, 1, 1, 1], [1, 1, 1, 1, 1, 1], [2, 1, 1, 2, 1, 1]])
     assert answer.two_mixes is None
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (1, 1), (1, 5)])
-def test_any_entry_carries_a_matrix_of_zeros(shape):
+def test_the_core_of_a_zero_matrix_is_one_entry(shape):
     zero = np.zeros(shape)
     core = minimal_coseparable(zero)
     assert core
@@ -116,7 +116,7 @@ def test_any_entry_carries_a_matrix_of_zeros(shape):
     assert is_generalized_separable(zero, core.selection)
 
 
-def test_answers_say_themselves_in_one_line():
+def test_answers_have_a_one_line_repr():
     core = minimal_coseparable(X)
     assert repr(core).startswith("MinimalCore(True, shape=(4, 4), residual=")
     assert repr(core.cols).startswith("ExtremeRays(True, r=4, residual=")
@@ -127,7 +127,7 @@ def test_answers_say_themselves_in_one_line():
     )
 
 
-def test_zero_rows_and_columns_are_mixes_of_nothing():
+def test_zero_rows_and_columns_have_zero_weights():
     M = np.zeros((5, 6))
     M[np.ix_([1, 3], [0, 2, 5])] = [[1, 2, 3], [4, 0, 4.0]]
     core = minimal_coseparable(M)
@@ -154,13 +154,13 @@ def test_a_core_of_more_rows_and_columns_than_needed_is_compressed_to_the_smalle
     assert smaller.residual < 1e-6
 
 
-def test_a_selection_that_does_not_carry_the_matrix_is_compressed_to_one_that_does_not():
+def test_a_selection_without_a_co_separable_core_is_compressed_to_another_one():
     assert not compress(X, Selection([0, 1], [0, 1]))
 
 
-def test_generalized_separable_asks_for_fewer_when_the_unknowns_are_too_many():
+def test_generalized_separable_refuses_too_many_unknowns():
     noise = np.random.default_rng(0).uniform(size=(90, 90))
-    with pytest.raises(ValueError, match=r"selection asks for 3600 weights.*\(90, 90\).*Select fewer"):
+    with pytest.raises(ValueError, match=r"selection needs 3600 weights.*\(90, 90\).*Select fewer"):
         is_generalized_separable(noise, Selection(np.arange(60, 90), np.arange(30)))
 
 
@@ -175,7 +175,7 @@ def test_anything_but_a_selection_of_rows_and_columns_is_refused(question, selec
 
 
 @pytest.mark.parametrize("selection", [None, [0], Selection(None, None)], ids=repr)
-def test_generalized_separable_takes_a_selection_of_something(selection):
+def test_generalized_separable_refuses_an_empty_selection(selection):
     with pytest.raises(ValueError, match=r"selection=.*must be a Selection"):
         is_generalized_separable(X, selection)
 
@@ -189,7 +189,7 @@ def test_positions_beyond_the_last_are_refused(question):
 
 
 @pytest.mark.parametrize("cols", [None, [], [0.5], [0, 0], [-1], [25], "ab", [[0]], [True]], ids=repr)
-def test_columns_that_are_no_positions_are_refused(cols):
+def test_columns_that_are_not_positions_are_refused(cols):
     with pytest.raises(ValueError, match="col_indices must"):
         is_separable(X, cols)
 
@@ -197,7 +197,7 @@ def test_columns_that_are_no_positions_are_refused(cols):
 @pytest.mark.parametrize(
     ("sizes", "words"), [((0, 1), "n_rows=0"), ((1, 2.5), "n_cols=2.5"), ((31, 1), "n_rows=31"), ((1, 26), "n_cols=26")]
 )
-def test_a_core_admits_no_sizes_that_there_are_not(sizes, words):
+def test_admits_refuses_sizes_outside_the_matrix(sizes, words):
     with pytest.raises(ValueError, match=words):
         minimal_coseparable(X).admits(*sizes)
 
@@ -214,7 +214,7 @@ NO_CUR = {
 
 
 @pytest.mark.parametrize("case", NO_CUR)
-def test_what_is_no_cur_decomposition_without_negative_entries_is_refused(case):
+def test_from_cur_refuses_what_is_not_a_nonnegative_cur_decomposition(case):
     cur, words = NO_CUR[case]
     with pytest.raises(ValueError, match=words):
         from_cur(X, cur)

@@ -1,4 +1,4 @@
-"""The extreme rays against every subset and a linear program, their certificates, and what they must not depend on."""
+"""Extreme rays against brute force and linear programs, their certificates, and their invariances."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,8 @@ from hypothesis.extra import numpy as hnp
 
 from cosep.datasets import make_coseparable
 from cosep.matrix.checks import as_matrix
+from cosep.matrix.curtis_reid import curtis_reid
 from cosep.theory import cone, extreme_rays, is_separable
-from cosep.theory.balancing import curtis_reid
 from oracles import brute_force_columns, checked_nnls, lp_in_cone
 
 small_counts = st.tuples(st.integers(1, 4), st.integers(1, 6)).flatmap(
@@ -44,7 +44,7 @@ def assert_certified(X, rays, tol=1e-6):
 
 @given(small_counts)
 @settings(deadline=None, max_examples=60)
-def test_the_fewest_columns_and_the_lowest_of_each_ray_as_by_trying_every_set(X):
+def test_the_fewest_columns_and_the_first_of_each_ray_agree_with_brute_force(X):
     rays = extreme_rays(X)
     assert rays.col_indices.tolist() == list(min(brute_force_columns(X)))
     assert_certified(X, rays)
@@ -52,7 +52,7 @@ def test_the_fewest_columns_and_the_lowest_of_each_ray_as_by_trying_every_set(X)
 
 @pytest.mark.parametrize("shape", [(3, 200), (4, 120), (30, 90)])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_cloud_of_points_as_by_linear_programs(shape, seed):
+def test_random_points_agree_with_linear_programs(shape, seed):
     X = np.random.default_rng(seed).integers(0, 30, shape).astype(float)
     rays = extreme_rays(X)
     assert_certified(X, rays)
@@ -69,7 +69,7 @@ def test_a_cloud_of_points_as_by_linear_programs(shape, seed):
 def test_the_answer_does_not_depend_on_how_many_columns_are_tested_at_a_time(monkeypatch, batch):
     X = np.random.default_rng(0).uniform(size=(4, 150))
     expected = extreme_rays(X).col_indices
-    monkeypatch.setattr(cone, "BATCH", batch)
+    monkeypatch.setattr(cone, "BATCH_SIZE", batch)
     np.testing.assert_array_equal(extreme_rays(X).col_indices, expected)
 
 
@@ -96,7 +96,7 @@ def test_permuting_and_scaling_columns_and_permuting_rows_changes_nothing(X, ran
     assert back
 
 
-def test_among_columns_on_one_ray_the_lowest_stands_for_all():
+def test_the_first_of_the_columns_on_one_ray_is_selected():
     X = np.array([[0.0, 2.0, 1.0, 0.0, 4.0, 3.0], [0.0, 0.0, 1.0, 5.0, 0.0, 3.0], [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]])
     assert extreme_rays(X).col_indices.tolist() == [1, 2, 3]
     assert extreme_rays(X[:, ::-1]).col_indices.tolist() == [0, 1, 2]
@@ -119,7 +119,7 @@ def test_noise_far_below_the_tolerance_changes_nothing(noise):
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("tol", [1e-3, 1e-2, 0.1])
-def test_with_noise_every_column_is_a_mix_to_the_tolerance_and_none_can_be_left_out(seed, tol):
+def test_with_noise_every_column_is_a_mixture_within_the_tolerance_and_none_can_be_left_out(seed, tol):
     X, _ = make_coseparable(25, 40, 4, 4, noise=tol / 3, random_state=seed)
     rays = extreme_rays(X, tol=tol)
     assert rays
@@ -130,7 +130,7 @@ def test_with_noise_every_column_is_a_mix_to_the_tolerance_and_none_can_be_left_
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_in_any_cloud_the_tolerance_is_kept_and_none_can_be_left_out(seed):
+def test_for_random_points_the_tolerance_is_kept_and_none_can_be_left_out(seed):
     random = np.random.default_rng(seed)
     tol = float(random.choice([0.02, 0.1, 0.4]))
     X = random.uniform(size=(random.integers(2, 6), random.integers(5, 60))) ** random.integers(1, 4)
@@ -152,7 +152,7 @@ def test_noise_makes_every_column_a_ray(shape):
         assert 1e-6 < rays.margins[k] <= checked_nnls(np.delete(A, k, axis=1), A[:, k])[1] * (1 + 1e-6)
 
 
-def test_float32_data_is_told_to_its_rounding_and_weighed_in_float32():
+def test_float32_data_is_tested_to_its_precision_and_has_float32_weights():
     X, truth = make_coseparable(40, 60, 5, 5, random_state=2)
     rays = extreme_rays(X.astype(np.float32))
     assert sorted(rays.col_indices) == sorted(truth.col_indices)
@@ -172,7 +172,7 @@ def test_a_sparse_matrix_where_every_column_is_extreme():
 
 
 @pytest.mark.parametrize("X", [np.zeros((3, 4)), np.zeros((1, 1))])
-def test_a_matrix_of_zeros_has_no_ray_and_every_column_is_the_empty_mix(X):
+def test_a_matrix_of_zeros_has_no_ray_and_zero_residuals(X):
     rays = extreme_rays(X)
     assert rays
     assert len(rays) == 0

@@ -1,1 +1,1 @@
-"""How many rows and columns to select, why these, and how sure the selection is."""
+"""Assessment of a selection: how many rows and columns, what each explains, and how stable the choice is."""

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from cosep.estimators.base import Factorizer
 from cosep.matrix.checks import check_count
 from cosep.matrix.local import LocalMatrix
-from cosep.nmf.minvol import minvol, simplex_coefficients
+from cosep.nmf.minvol import minvol, simplex_mixtures
 from cosep.utils.types import Callback
 
 
@@ -97,6 +96,4 @@ class MinVolNMF(Factorizer):
 
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         """Solve ``min ||M - U components_||_F`` over rows of U in the unit simplex."""
-        exponent = int(np.frexp(self.components_.max(initial=0.0))[1])
-        H = np.ldexp(self.components_.astype(np.float64), -exponent)
-        return simplex_coefficients(M, H, M.exponent - exponent).astype(M.dtype)
+        return simplex_mixtures(M, self.components_).astype(M.dtype)

@@ -221,6 +221,10 @@ class LocalMatrix:
             values = np.asarray(values, order="C" if self.values.flags.c_contiguous else "F")
         return LocalMatrix(values, self.exponent)
 
+    def dense_part(self, rows: Indices, cols: Indices) -> "LocalMatrix":
+        """Return the given rows and columns as a new dense matrix in float64."""
+        return LocalMatrix(self.take(rows, cols), self.exponent)
+
     def scaled(self, row_scale: Array, col_scale: Array) -> "LocalMatrix":
         """``diag(row_scale) @ X @ diag(col_scale)`` as a new matrix of the same kind, in float64."""
         if self.is_sparse:

@@ -1,5 +1,7 @@
-"""Measures of selections, approximations and clusters."""
+"""Metrics of selections, approximations and clusters."""
 
-from cosep.metrics.measures import clustering_accuracy, index_accuracy, relative_approximation
+from cosep.metrics.approximation import relative_approximation
+from cosep.metrics.clustering import clustering_accuracy
+from cosep.metrics.selections import index_accuracy
 
 __all__ = ["clustering_accuracy", "index_accuracy", "relative_approximation"]

@@ -1,1 +1,1 @@
-"""Factorizations that choose nothing: one published algorithm per file."""
+"""Nonnegative matrix factorizations that select no rows or columns: one published algorithm per file."""

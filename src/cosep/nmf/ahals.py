@@ -1,4 +1,4 @@
-"""A matrix and a rank enter, the Factorization that accelerated HALS finds leaves.
+"""Nonnegative matrix factorization by accelerated HALS.
 
 Notation
 --------
@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from cosep.kernels.quadratic import orthant_descent
-from cosep.matrix.checks import as_matrix, check_callback, check_count, check_nonzero, check_number, check_positive
+from cosep.matrix.checks import as_matrix, check_count, check_nonzero
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
+from cosep.nmf.iteration import check_budget, report
 from cosep.nmf.record import two_factors
 from cosep.records.factorization import Factorization
 from cosep.records.restore import restore_factors
@@ -23,9 +24,10 @@ from cosep.solve.nonnegative import coefficients
 from cosep.solve.svd_start import svd_start
 from cosep.utils.types import Array, Callback
 
-# Further sweeps may cost this share of the products and the first sweep, and must move this share of what it moved.
+# Sweeps after the first: together they may cost ALPHA times as much as the products and the first sweep, and each must
+# change the factor by at least EPSILON times as much as the first sweep did.
 ALPHA, EPSILON = 0.5, 0.1
-# No matrix needs more components than its smaller side has entries; there may be more of them, but not without bound.
+# What limits the number of components. min(m, n) are always enough; more are allowed, up to the larger side.
 LARGER_SIDE = "max(n_samples, n_features)"
 
 
@@ -33,7 +35,8 @@ def ahals(X: Any, r: int, *, max_iter: int = 500, tol: float = 1e-6, callback: C
     """Solve ``min ||X - W H||_F`` over ``W, H >= 0`` by accelerated hierarchical alternating least squares.
 
     N. Gillis and F. Glineur, Neural Comput. 24, 1085-1105, 2012, doi:10.1162/NECO_a_00256, algorithm 3: sweeps of
-    exact coordinate descent over one factor repeat while they are cheap beside the product with X and still move it.
+    exact coordinate descent over one factor are repeated while they are cheap compared with the product with X and
+    still change the factor.
 
     Parameters
     ----------
@@ -41,7 +44,7 @@ def ahals(X: Any, r: int, *, max_iter: int = 500, tol: float = 1e-6, callback: C
     r : int
         Number of components.
     max_iter : int
-        Iterations at the most; each updates W and then H.
+        Maximum number of iterations. Each updates W and then H.
     tol : float
         Stop when an iteration lowers the squared error by less than ``tol`` times the squared norm of X.
     callback : callable, optional
@@ -52,13 +55,13 @@ def ahals(X: Any, r: int, *, max_iter: int = 500, tol: float = 1e-6, callback: C
     Factorization
         ``row_factor`` W and ``col_factor`` H; the rows of H sum to one, the component that explains most comes first,
         and W is the exact minimiser for this H. ``meta["objective"]`` holds ``1/2 ||X - WH||^2 / ||X||^2`` at the
-        start and after each iteration; it never rises. ``meta["converged"]`` tells whether ``tol`` was reached.
+        start and after each iteration; it never rises. ``meta["converged"]`` is True if ``tol`` was reached.
 
     Notes
     -----
-    Deterministic: the start is that of `svd_start`, scaled by ``<XH', W> / <HH', W'W>``, and the cost
-    of sweeps is counted in operations. A component that dies is started anew from a constant with nothing as its
-    partner, so that the error does not rise.
+    Deterministic: the start is that of `svd_start`, scaled by ``<XH', W> / <HH', W'W>``, and the cost of sweeps is
+    counted in operations. If a component becomes zero in one factor, it restarts there from a constant and is set to
+    zero in the other factor, so that the error does not rise.
 
     Examples
     --------
@@ -72,27 +75,24 @@ def ahals(X: Any, r: int, *, max_iter: int = 500, tol: float = 1e-6, callback: C
     """
     M = as_matrix(X)
     r = check_count(r, "r", max(M.shape), LARGER_SIDE)
-    max_iter = check_positive(max_iter)
-    tol = check_number(tol, "tol", 0.0)
-    check_callback(callback)
+    budget = check_budget("ahals", max_iter, tol, callback)
     check_nonzero(M)
     part = filled(M)
     M = part.M
     W, V = _scaled_start(M, r)
     total = M.squared_norm()
     objective = [half_squared_error(total, W, M.cross(W), V)]
-    row_sweeps, col_sweeps = _most_sweeps(M, r), _most_sweeps(M.T, r)
+    row_sweeps, col_sweeps = _max_sweeps(M, r), _max_sweeps(M.T, r)
     converged = False
-    while not converged and len(objective) <= max_iter:
+    while not converged and len(objective) <= budget.max_iter:
         _sweep(V.T @ V, M.dot(V), W, row_sweeps)
         _revive(W, V)
         G, B = W.T @ W, M.cross(W)
         _sweep(G, B, V, col_sweeps)
         objective.append(half_squared_error(total, W, B, V))
         _revive(V, W)
-        if callback is not None:
-            callback("ahals", len(objective) - 1, max_iter, float(np.sqrt(max(2.0 * objective[-1], 0.0))))
-        converged = objective[-2] - objective[-1] <= 0.5 * tol
+        report(budget, len(objective) - 1, objective[-1])
+        converged = objective[-2] - objective[-1] <= 0.5 * budget.tol
     W = coefficients(M, V.T)
     objective[-1] = half_squared_error(total, V, M.dot(V), W)
     return restore_factors(part, two_factors(M, W, V.T, {"objective": objective, "converged": converged}))
@@ -104,17 +104,17 @@ def _scaled_start(M: LocalMatrix, r: int) -> tuple[Array, Array]:
     return np.ascontiguousarray(W) * (np.vdot(M.dot(V), W) / np.vdot(V.T @ V, W.T @ W)), V
 
 
-def _most_sweeps(M: LocalMatrix, r: int) -> int:
-    """Return how many sweeps over the m x r factor the rule allows, counted in multiplications."""
+def _max_sweeps(M: LocalMatrix, r: int) -> int:
+    """Return how many sweeps over the m x r factor are allowed, with costs counted in multiplications."""
     m, n = M.shape
     sweep = m * r * r
     return 1 + int(np.ceil(ALPHA * (M.count_nonzero() * r + n * r * r + sweep) / sweep))
 
 
-def _sweep(G: Array, B: Array, V: Array, most: int) -> None:
-    """Improve ``V`` in ``1/2 <V, V G> - <B, V>`` by at most so many sweeps, each over all columns in turn."""
+def _sweep(G: Array, B: Array, V: Array, max_sweeps: int) -> None:
+    """Lower ``1/2 <V, V G> - <B, V>`` by at most ``max_sweeps`` sweeps, each over all columns of V in turn."""
     first = np.inf
-    for sweep in range(most):
+    for sweep in range(max_sweeps):
         before = V.copy()
         orthant_descent(G, B, V, 0.0, 1)
         moved = float(np.linalg.norm(V - before))
@@ -125,7 +125,7 @@ def _sweep(G: Array, B: Array, V: Array, most: int) -> None:
 
 
 def _revive(V: Array, W: Array) -> None:
-    """Give all-zero columns of V another try, from a constant, with a partner in W that leaves the product as it is."""
-    dead = ~V.any(axis=0)
-    V[:, dead] = V.max()
-    W[:, dead] = 0.0
+    """Restart all-zero columns of V from a constant; zeros in the same columns of W keep the product ``W V'``."""
+    zero = ~V.any(axis=0)
+    V[:, zero] = V.max()
+    W[:, zero] = 0.0

@@ -1,4 +1,4 @@
-"""A matrix and a rank enter, the Factorization into two nearly orthogonal factors and a core leaves.
+"""Nonnegative matrix tri-factorization with two nearly orthogonal factors.
 
 Notation
 --------
@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from cosep.matrix.checks import as_matrix, check_callback, check_nonzero, check_number, check_pair, check_positive
+from cosep.matrix.checks import as_matrix, check_nonzero, check_pair
 from cosep.matrix.filled import filled
-from cosep.nmf.record import absorb
+from cosep.matrix.units import shared_units
+from cosep.nmf.iteration import check_budget, report
 from cosep.records.factorization import Factorization
 from cosep.records.restore import restore_factors
 from cosep.solve.alternation import half_squared_error
@@ -22,10 +23,10 @@ from cosep.solve.svd_start import svd_start
 from cosep.utils.precision import narrow
 from cosep.utils.types import Array, Callback
 
-# The objective may rise for a while: what counts is how it stands against this many iterations ago.
+# The objective may rise for a while, so convergence is judged over this many iterations.
 WINDOW = 10
-# What is added to all entries of the start, as a share of their mean.
-FILL = 0.2
+# This share of the mean is added to all entries of the start.
+START_SHIFT = 0.2
 
 
 def biorthogonal(
@@ -38,15 +39,15 @@ def biorthogonal(
         ``F <- F sqrt(X G S' / (F F'X G S'))``, ``G <- G sqrt(X'F S / (G G'X'F S))``,
         ``S <- S sqrt(F'X G / (F'F S G'G))``,  entry by entry.
 
-    Products are taken from right to left, O(nnz r) an iteration: neither FF' nor GG' is formed.
+    Products are computed from right to left, at a cost of O(nnz r) per iteration: neither FF' nor GG' is formed.
 
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
     r : int or (int, int)
-        Number of row clusters and of column clusters, one number for both or one for each.
+        Number of row clusters and of column clusters: one number for both, or a pair.
     max_iter : int
-        Iterations at the most; each updates G, F and S.
+        Maximum number of iterations. Each updates G, F and S.
     tol : float
         Stop when the squared error has changed by less than ``tol`` times the squared norm of X within ten iterations.
     callback : callable, optional
@@ -57,14 +58,14 @@ def biorthogonal(
     Factorization
         ``row_factor`` F, ``core`` S and ``col_factor`` G'. ``meta["objective"]`` holds
         ``1/2 ||X - F S G'||^2 / ||X||^2`` at the start and after each iteration, ``meta["orthogonality"]`` the larger
-        of ``||F'F - I||_F`` and ``||G'G - I||_F``, ``meta["converged"]`` whether ``tol`` was reached.
+        of ``||F'F - I||_F`` and ``||G'G - I||_F``, and ``meta["converged"]`` whether ``tol`` was reached.
 
     Notes
     -----
-    Only the update of S is sure to lower the error; the three together may raise it, and they approach the
-    orthogonality without enforcing it: read ``meta["orthogonality"]`` before calling the clusters hard.
-    Deterministic: the start is that of `cosep.solve.svd_start.svd_start` raised by a fifth of its mean, since what is
-    zero stays zero.
+    Only the update of S is sure to lower the error; the three updates together may raise it. They approach
+    orthogonality but do not enforce it: check ``meta["orthogonality"]`` before you treat the clusters as hard.
+    Deterministic: the start is that of `cosep.solve.svd_start.svd_start` plus a fifth of its mean, because entries that
+    are zero stay zero.
 
     Examples
     --------
@@ -76,30 +77,27 @@ def biorthogonal(
     """
     M = as_matrix(X)
     r1, r2 = check_pair(r, "r", M.shape)
-    max_iter = check_positive(max_iter)
-    tol = check_number(tol, "tol", 0.0)
-    check_callback(callback)
+    budget = check_budget("biorthogonal", max_iter, tol, callback)
     check_nonzero(M)
     part = filled(M)
     M = part.M
-    F, G = _filled(svd_start(M, r1)[0]), _filled(svd_start(M, r2)[1].T)
+    F, G = _positive_start(svd_start(M, r1)[0]), _positive_start(svd_start(M, r2)[1].T)
     S = F.T @ M.dot(G)
     total = M.squared_norm()
     objective = [half_squared_error(total, F @ S, M.cross(F @ S), G)]
     converged = False
-    while not converged and len(objective) <= max_iter:
+    while not converged and len(objective) <= budget.max_iter:
         G = update_factor(G, M.cross(F) @ S)
         MG = M.dot(G)
         F = update_factor(F, MG @ S.T)
         S = update_core(S, F.T @ MG, F.T @ F, G.T @ G)
         objective.append(half_squared_error(total, G @ S.T, MG @ S.T, F))
-        if callback is not None:
-            callback("biorthogonal", len(objective) - 1, max_iter, float(np.sqrt(max(2.0 * objective[-1], 0.0))))
+        report(budget, len(objective) - 1, objective[-1])
         recent = objective[-1 - WINDOW :]
-        converged = len(recent) > WINDOW and max(recent) - min(recent) <= 0.5 * tol
-    core, rest = absorb(S, M.exponent)
+        converged = len(recent) > WINDOW and max(recent) - min(recent) <= 0.5 * budget.tol
+    core, row_factor = shared_units(M, S, F)
     found = Factorization(
-        row_factor=narrow(np.ldexp(F, rest), M.dtype),
+        row_factor=narrow(row_factor, M.dtype),
         core=narrow(core, M.dtype),
         col_factor=narrow(G.T, M.dtype),
         row_labels=factor_labels(F, np.linalg.norm(S @ G.T, axis=1)),
@@ -115,7 +113,10 @@ def update_factor(F: Array, B: Array) -> Array:
 
 
 def update_core(S: Array, B: Array, rows: Array, cols: Array) -> Array:
-    """``S sqrt(B / (rows S cols))``, entry by entry: with ``B = F'MG``, ``rows = F'F``, ``cols = G'G`` never worse."""
+    """``S sqrt(B / (rows S cols))``, entry by entry.
+
+    With ``B = F'MG``, ``rows = F'F`` and ``cols = G'G`` the error does not rise.
+    """
     return S * _root(B, rows @ S @ cols)
 
 
@@ -123,11 +124,11 @@ def _root(above: Array, below: Array) -> Array:
     return np.sqrt(np.divide(above, below, out=np.zeros_like(above), where=below > 0))
 
 
-def _filled(part: Array) -> Array:
-    """Return unit columns without zeros: what is zero would stay zero."""
+def _positive_start(part: Array) -> Array:
+    """Return unit columns without zeros: entries that are zero would stay zero."""
     unit = part / np.maximum(np.linalg.norm(part, axis=0), np.finfo(np.float64).tiny)
-    filled = unit + FILL * unit.mean()
-    return np.asarray(filled / np.linalg.norm(filled, axis=0))
+    positive = unit + START_SHIFT * unit.mean()
+    return np.asarray(positive / np.linalg.norm(positive, axis=0))
 
 
 def _orthogonality(F: Array) -> float:

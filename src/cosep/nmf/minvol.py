@@ -1,8 +1,8 @@
-"""A matrix and a rank enter, the Factorization whose left factor spans the smallest volume leaves.
+"""Nonnegative matrix factorization with minimum volume.
 
 Notation
 --------
-M : data, m x n; s its unit, the largest norm of the columns that W starts from
+M : data, m x n; s the largest norm of the columns that W starts from
 W, V : nonnegative factors, m x r and n x r; M ~ W V', every row of V in the unit simplex (sum <= 1)
 Y : inverse of ``W'W + delta s^2 I``
 """
@@ -11,13 +11,16 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent, simplex_descent
-from cosep.matrix.checks import as_matrix, check_callback, check_count, check_nonzero, check_number, check_positive
+from cosep.matrix.checks import as_matrix, check_count, check_nonzero, check_number
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
-from cosep.nmf.record import absorb
+from cosep.matrix.units import in_relative_units
+from cosep.nmf.iteration import check_budget, report
 from cosep.records.factorization import Factorization
+from cosep.records.product import mantissa
 from cosep.records.restore import restore_factors
 from cosep.records.selection import SelectionWarning
 from cosep.select.snpa import snpa
@@ -26,17 +29,16 @@ from cosep.solve.labels import factor_labels
 from cosep.utils.precision import narrow, stored
 from cosep.utils.types import Array, Callback
 
-# Inside an alternation: a KKT residual below the first, or this many sweeps over W or steps for a row of V. The steps
-# choose among equals, so that only a tight tolerance gives the same V for the same matrix stored otherwise.
+# Inside an alternation, stop at this KKT residual, or after this many sweeps over W or steps for a row of V. A step
+# may have to choose among equal entries, so V needs a tight tolerance to be the same for sparse and dense storage.
 W_TOL, W_SWEEPS = 1e-4, 100
 V_TOL, V_STEPS = 1e-8, 1000
-# At its end: the excess over the sum of one, or steps to find it; then a KKT residual, or steps that mend rounding.
-ROOT_TOL, ROOT_STEPS = 1e-14, 50
+# In an exact solve: how far weights may sum to more than one, and the maximum number of steps of the root search.
+SUM_TOL, SUM_STEPS = 1e-14, 50
+# Steps after it correct rounding, down to this KKT residual.
 EXACT_TOL, EXACT_STEPS = 1e-13, 1000
-# The error that the penalty is measured by is at least this share of the squared norm of X.
+# The weight of the penalty is relative to the error, or to this share of the squared norm of X if that is larger.
 ERROR_FLOOR = 1e-6
-# Data this much larger than the corners, as a power of two, is beyond the simplex whatever its size.
-HUGE = 300
 
 
 def minvol(
@@ -51,7 +53,7 @@ def minvol(
 ) -> Factorization:
     """Solve ``min ||X - W H||_F^2 + l logdet(W'W + delta I)`` over ``W >= 0`` and columns of H in the unit simplex.
 
-    Every column of X is a mix, with weights that sum to one at the most, of the r corners W of a small volume.
+    Every column of X is a mixture, with weights that sum to at most one, of r corners W that span a small volume.
     Leplat, Ang and Gillis, doi:10.1109/ICASSP.2019.8682280; Fu, Huang, Yang, Ma and Sidiropoulos,
     doi:10.1109/TSP.2016.2602800.
 
@@ -61,11 +63,13 @@ def minvol(
     r : int
         Number of corners.
     penalty : float
-        The share of the error that the volume weighs at the start; it sets ``l``, which stays as it is after that.
+        Weight of the volume term at the start, relative to the error. It determines ``l``, which then stays fixed.
+        Default: 0.1. A larger value gives a smaller volume and a larger error.
     delta : float
-        What keeps the volume of a flat W above zero, in units of the largest squared norm of a column it starts from.
+        Keeps the volume of a rank-deficient W positive, in units of the largest squared norm of the columns that W
+        starts from. Default: 0.1.
     max_iter : int
-        Iterations at the most; each updates W and then H.
+        Maximum number of iterations. Each updates W and then H.
     tol : float
         Stop when an iteration lowers the objective by less than ``tol`` times the squared norm of X.
     callback : callable, optional
@@ -74,18 +78,18 @@ def minvol(
     Returns
     -------
     Factorization
-        ``row_factor`` W and ``col_factor`` H, which is a minimiser for this W. ``meta["objective"]`` holds half of
-        the above over ``||X||^2``, less its value at W = 0, at the start and after each iteration; it never rises.
-        ``meta["volume"]`` holds ``logdet(W'W + delta I) - r log(delta)`` and ``meta["converged"]`` whether ``tol`` was
-        reached.
+        ``row_factor`` W and ``col_factor`` H, which is a minimiser for this W. ``meta["objective"]`` holds half of the
+        objective above divided by ``||X||^2``, minus the volume term at W = 0, at the start and after each iteration;
+        it never rises. ``meta["volume"]`` holds ``logdet(W'W + delta I) - r log(delta)``, and ``meta["converged"]``
+        whether ``tol`` was reached.
 
     Notes
     -----
-    The logarithm is replaced by its tangent at the current W, so that W solves a nonnegative quadratic with the Gram
-    matrix ``HH' + l Y``; it is solved by coordinate descent, as monotone as the fast gradient of the reference but
-    without a step size. Two quantities of the reference depend on the unit of X and are made relative here: delta,
-    and ``l = penalty max(error, floor) / volume`` with the volume measured from its smallest value, as above, instead
-    of from where the determinant happens to be one.
+    The logarithm is replaced by its tangent at the current W, so that W solves a nonnegative quadratic problem with the
+    Gram matrix ``HH' + l Y``. It is solved by coordinate descent, which is monotone like the fast gradient method of
+    the reference but needs no step size. Two quantities of the reference depend on the units of X and are relative
+    here: delta, and ``l = penalty max(error, floor) / volume``, with the volume measured from its smallest value, as
+    above, instead of from a determinant of one.
 
     Examples
     --------
@@ -99,9 +103,7 @@ def minvol(
     r = check_count(r, "r", M.shape[1], "n_features")
     penalty = check_number(penalty, "penalty", 0.0, 1e6)
     delta = check_number(delta, "delta", 1e-12, 1e12)
-    max_iter = check_positive(max_iter)
-    tol = check_number(tol, "tol", 0.0)
-    check_callback(callback)
+    budget = check_budget("minvol", max_iter, tol, callback)
     check_nonzero(M)
     part = filled(M)
     M = part.M
@@ -113,25 +115,24 @@ def minvol(
     weight = penalty * max(error, 0.5 * ERROR_FLOOR) / volume
     objective = [error + weight * volume]
     converged = False
-    while not converged and len(objective) <= max_iter:
+    while not converged and len(objective) <= budget.max_iter:
         Y = np.linalg.inv(W.T @ W + unit * np.eye(r))
         orthant_descent(V.T @ V + 2.0 * weight * total * Y, M.dot(V), W, W_TOL, W_SWEEPS)
         B = M.cross(W)
         simplex_descent(W.T @ W, B, V, V_TOL, V_STEPS)
         error, volume = half_squared_error(total, W, B, V), _volume(W, unit)
         objective.append(error + weight * volume)
-        if callback is not None:
-            callback("minvol", len(objective) - 1, max_iter, float(np.sqrt(max(2.0 * error, 0.0))))
-        converged = objective[-2] - objective[-1] <= 0.5 * tol
-    corners, rest = absorb(W, M.exponent)
-    if rest > 0:
-        msg = "X has entries so close to the largest float that the corners around it are beyond; divide X by 1000."
+        report(budget, len(objective) - 1, error)
+        converged = objective[-2] - objective[-1] <= 0.5 * budget.tol
+    corners = M.in_units(W)
+    if not np.isfinite(corners).all():
+        msg = "X has entries so close to the largest float that the corners around it exceed it; divide X by 1000."
         raise ValueError(msg)
     W = stored(W, M.dtype)
     V = simplex_coefficients(M.T, W.T)
     objective[-1] = half_squared_error(total, W, M.cross(W), V) + weight * volume
     found = Factorization(
-        row_factor=narrow(np.ldexp(corners, rest), M.dtype),
+        row_factor=narrow(corners, M.dtype),
         core=None,
         col_factor=narrow(V.T, M.dtype),
         row_labels=factor_labels(W, np.linalg.norm(V, axis=0)),
@@ -141,29 +142,39 @@ def minvol(
     return restore_factors(part, found)
 
 
-def simplex_coefficients(M: LocalMatrix, H: Array, exponent: int = 0) -> Array:
-    """Solve ``min_U ||2**exponent M - U H||_F`` over rows of U in the unit simplex exactly, each row on its own."""
-    G, B = H @ H.T, np.ldexp(M.dot(H.T), min(exponent, HUGE))
+def simplex_mixtures(M: LocalMatrix, components: NDArray[Any]) -> Array:
+    """Solve ``min_U ||X - U components||_F`` over rows of U in the unit simplex exactly, in the units of the data."""
+    H, exponent = mantissa(components)
+    return _simplex_weights(H @ H.T, in_relative_units(M, M.dot(H.T), exponent))
+
+
+def simplex_coefficients(M: LocalMatrix, H: Array) -> Array:
+    """Solve ``min_U ||M - U H||_F`` over rows of U in the unit simplex exactly, in the units of ``M.mantissa``."""
+    return _simplex_weights(H @ H.T, M.dot(H.T))
+
+
+def _simplex_weights(G: Array, B: Array) -> Array:
+    """Solve ``min_u 1/2 u'Gu - b'u`` over ``u >= 0, sum(u) <= 1`` for each row b of B."""
     U = _by_multipliers(G, B)
     simplex_descent(G, B, U, EXACT_TOL, EXACT_STEPS)
     return U
 
 
 def _by_multipliers(G: Array, B: Array) -> Array:
-    """Solve ``min_u 1/2 u'Gu - b'u`` over ``u >= 0, sum(u) <= 1`` for each row b of B.
+    """Solve the same problem by the multiplier of the sum.
 
-    Pairs of entries that exchange weight need very many steps where corners are nearly proportional; this needs few.
-    Where the minimiser over the orthant sums to more than one, it is that for ``b - mu`` with the multiplier mu at
-    which it sums to one. The sum falls in mu, piecewise linearly, from more than one at mu = 0 to zero at max(b): its
-    root lies between, and regula falsi is exact once both ends lie on one piece (Illinois rule: an end that stays
-    twice counts half).
+    Coordinate descent on pairs of entries needs very many steps if corners are nearly proportional; this needs few.
+    If the minimiser over the orthant sums to more than one, the solution is the minimiser for ``b - mu`` with the
+    multiplier mu for which it sums to one. The sum falls with mu, piecewise linearly, from more than one at mu = 0 to
+    zero at max(b). So the root lies between, and regula falsi is exact once both ends lie on one piece (Illinois rule:
+    the value at an end that stays twice is halved).
     """
     U = np.zeros(B.shape)
     orthant_active_set(G, B, U)
     rows = np.flatnonzero(U.sum(axis=1) > 1.0)
     low, high = np.zeros(len(rows)), B[rows].max(axis=1, initial=0.0)
     above, below = U[rows].sum(axis=1) - 1.0, np.full(len(rows), -1.0)
-    for _ in range(ROOT_STEPS):
+    for _ in range(SUM_STEPS):
         mu = low + (high - low) * above / (above - below)
         V = U[rows]
         orthant_active_set(G, B[rows] - mu[:, None], V)
@@ -172,13 +183,13 @@ def _by_multipliers(G: Array, B: Array) -> Array:
         over = excess > 0.0
         low, high = np.where(over, mu, low), np.where(over, high, mu)
         above, below = np.where(over, excess, above / 2.0), np.where(over, below / 2.0, excess)
-        left = (np.abs(excess) > ROOT_TOL) & (low < high)
+        left = (np.abs(excess) > SUM_TOL) & (low < high)
         rows, low, high, above, below = rows[left], low[left], high[left], above[left], below[left]
     return np.asarray(U / np.maximum(U.sum(axis=1, keepdims=True), 1.0))
 
 
 def _starting_corners(M: LocalMatrix, r: int) -> Array:
-    """Return r columns of M, some of them zero where fewer explain all others."""
+    """Return r columns of M, some of them zero if fewer explain all others."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)
         corners = M.take(cols=snpa(M, min(r, M.shape[1]), normalize=False).col_indices)
@@ -186,5 +197,5 @@ def _starting_corners(M: LocalMatrix, r: int) -> Array:
 
 
 def _volume(W: Array, unit: float) -> float:
-    """``logdet(I + W'W / unit)``: zero where W is."""
+    """``logdet(I + W'W / unit)``: zero for W = 0."""
     return float(np.linalg.slogdet(np.eye(W.shape[1]) + W.T @ W / unit)[1])

@@ -1,4 +1,4 @@
-"""Nonnegative factors of a checked matrix enter, the Factorization in the units and type of the data leaves."""
+"""Records of nonnegative factorizations ``W H`` in the units and the floating-point type of the data."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.units import shared_units
 from cosep.records.factorization import Factorization
 from cosep.solve.labels import factor_labels
 from cosep.solve.nonnegative import coefficients
@@ -13,14 +14,11 @@ from cosep.utils.precision import narrow, stored
 from cosep.utils.ties import descending
 from cosep.utils.types import Array
 
-# Numbers of float64 in full precision lie between these powers of two.
-SMALLEST_EXPONENT, LARGEST_EXPONENT = -1021, 1024
-
 
 def two_factors(M: LocalMatrix, W: Array, H: Array, meta: Mapping[str, Any]) -> Factorization:
     """Return ``W @ H`` with rows of H that sum to one, the component that explains most first.
 
-    Where H is rounded to a smaller type, W is solved for once more.
+    If H is rounded to a smaller type, W is computed again for the rounded H.
     """
     sums = H.sum(axis=1)
     sums[sums == 0] = 1.0
@@ -30,19 +28,12 @@ def two_factors(M: LocalMatrix, W: Array, H: Array, meta: Mapping[str, Any]) -> 
     if M.dtype != np.float64:
         H = stored(H, M.dtype)
         W = coefficients(M, H)
-    scaled, rest = absorb(W, M.exponent)
+    row_factor, col_factor = shared_units(M, W, H)
     return Factorization(
-        row_factor=narrow(scaled, M.dtype),
+        row_factor=narrow(row_factor, M.dtype),
         core=None,
-        col_factor=narrow(np.ldexp(H, rest), M.dtype),
+        col_factor=narrow(col_factor, M.dtype),
         row_labels=factor_labels(W, np.linalg.norm(H, axis=1)),
         col_labels=factor_labels(H.T, np.linalg.norm(W, axis=0)),
         meta=meta,
     )
-
-
-def absorb(part: Array, exponent: int) -> tuple[Array, int]:
-    """Return ``part * 2**exponent``, or as much of it as floats can hold and the rest of the exponent."""
-    size = int(np.frexp(part.max(initial=0.0))[1])
-    taken = min(max(exponent, SMALLEST_EXPONENT - size), LARGEST_EXPONENT - size)
-    return np.ldexp(part, taken), exponent - taken

@@ -1,4 +1,4 @@
-"""A matrix and a rank enter, anchor columns and the symmetric Factorization of its Gram matrix leave.
+"""Symmetric tri-factorization of the Gram matrix of the columns, by anchor columns.
 
 Notation
 --------
@@ -13,10 +13,11 @@ import numpy as np
 
 from cosep.kernels.projections import project_orthant
 from cosep.kernels.quadratic import fast_gradient
-from cosep.matrix.checks import as_matrix, check_callback, check_count, check_nonzero, check_number, check_positive
+from cosep.matrix.checks import as_matrix, check_count, check_nonzero
 from cosep.matrix.filled import filled
 from cosep.matrix.gram import GramMatrix
-from cosep.nmf.record import absorb
+from cosep.matrix.units import shared_units
+from cosep.nmf.iteration import check_budget, report
 from cosep.records.factorization import Factorization
 from cosep.records.restore import restore_factors, restore_selection
 from cosep.records.selection import Selection
@@ -29,7 +30,9 @@ from cosep.solve.successive_projections import pursue, spa_weights
 from cosep.utils.precision import narrow
 from cosep.utils.types import Array, Callback
 
-STAGES = 3
+# Progress is reported after the anchors, W and S.
+N_STAGES = 3
+# The selected columns, in warnings.
 ANCHORS = "anchor columns"
 
 
@@ -52,17 +55,18 @@ def trisymmetric(
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
-        Documents x words, say.
+        For example documents x words.
     r : int
-        Number of anchors, and of topics.
+        Number of anchors, which is the number of topics.
     pool : Pool, optional
-        Which columns may be anchors, and which must be. Rare words are noisy anchors: it pays to leave them out.
+        Which columns may be anchors, and which must be. Default: all may be. Rare words are noisy anchors, so consider
+        leaving them out.
     max_iter : int
-        Steps of the fast gradient for S at the most.
+        Maximum number of steps of the fast gradient method for S.
     tol : float
-        Stop them when the KKT residual of S, relative to the linear term, is at most this.
+        Stop these steps when the KKT residual of S, relative to the linear term, is at most this.
     callback : callable, optional
-        Called as ``callback("trisymmetric", stage, 3, relative error)`` when the anchors, W and S are found.
+        Called as ``callback("trisymmetric", stage, 3, relative error)`` after the anchors, W and S.
 
     Returns
     -------
@@ -70,7 +74,7 @@ def trisymmetric(
         Of ``X'X``: ``row_factor`` W, whose columns are the topics and sum to one, ``core`` S, ``col_factor`` W'.
         ``selection`` has the anchors on both sides, the k-th for the k-th topic, and the number of steps.
         ``meta["objective"]`` holds ``1/2 ||A - W S W'||^2 / ||A||^2`` with the S of the anchors and with the best one,
-        ``meta["converged"]`` whether ``tol`` was reached.
+        and ``meta["converged"]`` whether ``tol`` was reached.
 
     Examples
     --------
@@ -84,41 +88,34 @@ def trisymmetric(
     M = as_matrix(X)
     check_nonzero(M)
     r = check_count(r, "r", M.shape[1], "n_features")
-    max_iter = check_positive(max_iter)
-    tol = check_number(tol, "tol", 0.0)
-    check_callback(callback)
+    budget = check_budget("trisymmetric", max_iter, tol, callback)
+    stages = budget._replace(max_iter=N_STAGES)
     positions = check_pool(pool, r, M.shape[1])
     part = filled(M, cols=positions.include)
     A = GramMatrix(part.M)
     anchors, _ = pursue(A, r, spa_weights(A), positions=positions.within(part.cols))
     warn_if_fewer(anchors, r, ANCHORS)
-    _report(callback, 1, np.nan)
+    report(stages, 1, np.nan)
     total = A.squared_norm()
     W = column_weights(A, anchors).T
     norms, sums = np.linalg.norm(W, axis=0), W.sum(axis=0)
-    if not norms.all():
-        msg = (
-            f"{int((norms == 0).sum())} of the r={r} anchors explain nothing: they are all zero in X, or mixes of the "
-            "others; drop them from pool.include, or ask for fewer."
-        )
-        raise ValueError(msg)
+    _check_anchors(norms, r)
     unit = W / norms
     G, C = unit.T @ unit, unit.T @ A.dot(unit)
     S = A.take(anchors, anchors) * norms[:, None] * norms
     objective = [_error(A, unit, S, total)]
-    _report(callback, 2, objective[-1])
+    report(stages, 2, objective[-1])
     largest = float(np.linalg.norm(G, 2)) ** 2
-    best = fast_gradient(lambda Y: G @ Y @ G, C, project_orthant, S, lipschitz=largest, tol=tol, max_iter=max_iter)
+    best = fast_gradient(
+        lambda Y: G @ Y @ G, C, project_orthant, S, lipschitz=largest, tol=budget.tol, max_iter=budget.max_iter
+    )
     error = _error(A, unit, best.Y, total)
     if error <= objective[0]:
         S = (best.Y + best.Y.T) / 2.0
     objective.append(min(error, objective[0]))
-    _report(callback, 3, objective[-1])
+    report(stages, 3, objective[-1])
     topics, spread = W / sums, sums / norms
-    core, rest = absorb(S * np.outer(spread, spread), A.exponent)
-    half = -(-rest // 2)
-    with np.errstate(over="ignore"):
-        topics, core = np.ldexp(topics, half), np.ldexp(core, rest - 2 * half)
+    core, topics = shared_units(A, S * np.outer(spread, spread), topics, times=2)
     if not (np.isfinite(topics).all() and np.isfinite(core).all()):
         msg = "X is too large for the factors of X'X to be floats; divide X by a constant."
         raise ValueError(msg)
@@ -131,16 +128,21 @@ def trisymmetric(
         col_factor=narrow(topics.copy().T, M.dtype),
         row_labels=labels,
         col_labels=labels,
-        meta={"objective": objective, "converged": bool(best.residual <= tol)},
+        meta={"objective": objective, "converged": bool(best.residual <= budget.tol)},
     )
     return restore_factors(whole, found, restore_selection(whole, Selection(anchors, anchors, n_iter=best.n_iter)))
+
+
+def _check_anchors(norms: Array, r: int) -> None:
+    """Raise ValueError if an anchor has no weight in any column."""
+    if not norms.all():
+        msg = (
+            f"{int((norms == 0).sum())} of the r={r} anchors explain nothing: they are all zero in X, or mixtures of "
+            "the others; drop them from pool.include, or reduce r."
+        )
+        raise ValueError(msg)
 
 
 def _error(A: GramMatrix, W: Array, S: Array, total: float) -> float:
     left = W @ S
     return half_squared_error(total, left, A.cross(left), W)
-
-
-def _report(callback: Callback | None, stage: int, objective: float) -> None:
-    if callback is not None:
-        callback("trisymmetric", stage, STAGES, float(np.sqrt(max(2.0 * objective, 0.0))))

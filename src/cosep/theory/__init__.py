@@ -1,4 +1,4 @@
-"""What is true of a co-separable matrix, as questions: each answer comes with the certificate that proves it."""
+"""Tests whether a matrix is separable or co-separable, and how small its core can be, each with a certificate."""
 
 from cosep.theory.biorthogonal import from_biorthogonal
 from cosep.theory.coseparability import CoSeparability, MinimalCore, compress, is_coseparable, minimal_coseparable

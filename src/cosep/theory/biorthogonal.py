@@ -1,8 +1,8 @@
-"""Three factors of a hard co-clustering enter, the same matrix as a co-separable factorization leaves.
+"""Bi-orthogonal tri-factorizations, which describe hard co-clusterings, as co-separable factorizations.
 
 Notation
 --------
-F, G : nonnegative, F with orthogonal columns, G with orthogonal rows: one positive entry at most in each row of F and
+F, G : nonnegative, F with orthogonal columns, G with orthogonal rows: at most one positive entry in each row of F and
     in each column of G
 """
 
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from cosep.matrix.checks import as_matrix, check_number
+from cosep.matrix.units import in_units_of_product
 from cosep.records.factorization import Factorization
 from cosep.records.selection import Selection
 from cosep.utils.types import Array, Indices
@@ -20,7 +21,8 @@ def from_biorthogonal(F: Any, S: Any, G: Any, *, tol: float = 1e-9) -> Factoriza
     """Write ``F S G`` with ``F'F`` and ``GG'`` diagonal as ``P1 X(rows, cols) P2``: it is co-separable.
 
     The property on bi-orthogonal tri-factorization of Pan and Ng (SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023). The
-    largest entry of each cluster, ``f_k = max_i F(i,k)`` and ``g_l = max_j G(l,j)``, stands for it; then
+    row (column) with the largest entry of each cluster, ``f_k = max_i F(i,k)`` and ``g_l = max_j G(l,j)``, is selected;
+    then
     ``X(rows, cols) = diag(f) S diag(g)``. The core need not be the smallest one: see `compress`.
 
     Parameters
@@ -32,7 +34,7 @@ def from_biorthogonal(F: Any, S: Any, G: Any, *, tol: float = 1e-9) -> Factoriza
     G : array-like of shape (r2, n)
         Nonnegative with orthogonal rows, of any length. Columns may be all zero.
     tol : float
-        Entries up to this share of the largest in their row of F or column of G count as zero.
+        Entries of at most this share of the largest in their row of F or column of G count as zero.
 
     Returns
     -------
@@ -56,13 +58,12 @@ def from_biorthogonal(F: Any, S: Any, G: Any, *, tol: float = 1e-9) -> Factoriza
         raise ValueError(msg)
     P1, rows, f = _clusters(left.take(), "F", "column", tol)
     P2, cols, g = _clusters(right.T.take(), "G", "row", tol)
-    exponent = left.exponent + middle.exponent + right.exponent
-    core = np.ldexp(f[:, None] * middle.take() * g, exponent)
+    core = in_units_of_product(f[:, None] * middle.take() * g, left, middle, right)
     return Factorization(P1, core, P2.T, selection=Selection(rows, cols))
 
 
 def _clusters(F: Array, name: str, side: str, tol: float) -> tuple[Array, Indices, Array]:
-    """Return the factor with its largest entries brought to one, where these are, and what they were."""
+    """Return the factor with the largest entry of each column scaled to one, the rows of these entries, and them."""
     members = F - tol * F.max(axis=1, keepdims=True) > 0
     several = int((members.sum(axis=1) > 1).sum())
     if several:

@@ -1,4 +1,4 @@
-"""A matrix enters; whether some of its rows and columns carry all of it leaves, and how few of them can.
+"""Test whether a matrix is co-separable with given rows and columns, and find the smallest core.
 
 Notation
 --------
@@ -15,12 +15,12 @@ import numpy as np
 import scipy.sparse
 
 from cosep.matrix.checks import as_matrix, check_count, check_indices
+from cosep.matrix.curtis_reid import balanced, rescaled
 from cosep.matrix.local import LocalMatrix
 from cosep.records.factorization import Factorization
 from cosep.records.selection import Selection
-from cosep.theory.balancing import balanced, rescaled
 from cosep.theory.rays import ExtremeRays, extreme_rays
-from cosep.theory.separability import FINEST, Separability, check_tol, is_separable
+from cosep.theory.separability import SMALLEST_TOL, Separability, check_tol, is_separable
 from cosep.utils.messages import shown
 from cosep.utils.precision import narrow
 from cosep.utils.types import Array, Callback, Indices
@@ -28,15 +28,18 @@ from cosep.utils.types import Array, Callback, Indices
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoSeparability:
-    """``X = P1 S P2``: true if every row and every column is a mix of the selected ones, and so is X as a whole.
+    """Whether ``X = P1 S P2`` with the selected core S.
+
+    True if each row and each column is a nonnegative combination of the selected ones, and ``error`` is within the
+    tolerance.
 
     Parameters
     ----------
     data : LocalMatrix
-        The matrix that the verdict is about.
+        The matrix X.
     rows, cols : Separability
-        The selected rows, as columns of the transpose, and the selected columns. Both hold if and only if X is
-        co-separable with this core (Characterization 3).
+        Separability of the transpose by the selected rows, and of X by the selected columns. X is co-separable with
+        this core if and only if both hold (Characterization 3).
     """
 
     data: LocalMatrix
@@ -62,7 +65,7 @@ class CoSeparability:
     def factorization(self) -> Factorization:
         """P1, S and P2, dense: the identity on the selected rows, the core, the identity on the selected columns."""
         P1, P2 = self.rows.weights.T.toarray(), self.cols.weights.toarray()
-        S = np.ldexp(self.data.take(self.rows.col_indices, self.cols.col_indices), self.data.exponent)
+        S = self.data.in_units(self.data.take(self.rows.col_indices, self.cols.col_indices))
         core = narrow(S, self.data.dtype)
         return Factorization(P1, core, P2, selection=self.selection, row_weights=P1, col_weights=P2)
 
@@ -70,14 +73,14 @@ class CoSeparability:
     def error(self) -> float:
         """``||A - Q1 T Q2||_F / ||A||_F``, with A and ``Q1 T Q2`` being X and ``P1 S P2`` in Curtis-Reid scaling.
 
-        That is what the two halves come to together (Characterization 1). Like the residuals, and unlike
-        ``factorization.relative_error(X)``, it does not depend on the units of rows and columns.
+        The error of the row weights and the column weights together (Characterization 1). Like the residuals, and
+        unlike ``factorization.relative_error(X)``, it does not depend on the units of rows and columns.
         """
         A, r, c = balanced(self.data)
         rows, cols = self.rows.col_indices, self.cols.col_indices
         Q1 = rescaled(self.rows.weights.T.tocsr(), r, -r[rows])
         Q2 = rescaled(self.cols.weights.tocsr(), -c[cols], c)
-        T = A.values[rows][:, cols]
+        T = A.part(rows, cols).raw
         left = sum(np.linalg.norm(block - _dense(Q1[some] @ T @ Q2)) ** 2 for some, block in A.dense_blocks())
         return float(np.sqrt(left / A.squared_norm())) if left else 0.0
 
@@ -91,24 +94,31 @@ class CoSeparability:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MinimalCore(CoSeparability):
-    """The smallest core: its rows and columns are the extreme rays of the two cones.
+    """The smallest core of X, whose rows and columns are the extreme rays of the cones of rows and of columns.
 
-    ``rows.margins`` and ``cols.margins`` prove that none of them can be left out: at the tolerance, or at a smaller one
-    where the core at the tolerance misses X by more than that.
+    ``rows.margins`` and ``cols.margins`` prove that none of them can be left out, at the tolerance, or at a smaller one
+    if the core found at the tolerance has a larger error than the tolerance.
+
+    Parameters
+    ----------
+    data : LocalMatrix
+        The matrix X.
+    rows, cols : ExtremeRays
+        The extreme rays of the cone of the rows, as columns of the transpose, and of the cone of the columns.
     """
 
     rows: ExtremeRays
     cols: ExtremeRays
 
     def admits(self, n_rows: int, n_cols: int) -> bool:
-        """Tell whether X is co-(n_rows, n_cols)-separable: neither is below the shape of the smallest core."""
+        """Return whether X is co-(n_rows, n_cols)-separable: both are at least those of the smallest core."""
         m, n = self.data.shape
         asked = check_count(n_rows, "n_rows", m, "n_samples"), check_count(n_cols, "n_cols", n, "n_features")
         return all(size >= least for size, least in zip(asked, self.shape, strict=True))
 
 
 def is_coseparable(X: Any, selection: Selection, *, tol: float = 1e-6) -> CoSeparability:
-    """Tell whether ``X = P1 X(rows, cols) P2`` for some ``P1, P2 >= 0`` that are the identity on the rows and columns.
+    """Test whether ``X = P1 X(rows, cols) P2`` for some ``P1, P2 >= 0`` that are the identity on the rows and columns.
 
     Definition 1 of Pan and Ng (SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023), decided through their Characterization
     3: if and only if ``X = P1 X(rows,:)`` and ``X = X(:,cols) P2``.
@@ -119,7 +129,8 @@ def is_coseparable(X: Any, selection: Selection, *, tol: float = 1e-6) -> CoSepa
     selection : Selection
         Rows and columns.
     tol : float
-        Largest residual of a row or column that still counts as a mix, see `is_separable`; and largest ``error``.
+        Largest residual of a row or column that counts as a nonnegative combination, and largest ``error``. Default:
+        1e-6. See `is_separable`.
 
     Returns
     -------
@@ -147,22 +158,23 @@ def minimal_coseparable(X: Any, *, tol: float = 1e-6, callback: Callback | None 
     """Find the smallest ``(r1, r2)`` for which X is co-(r1, r2)-separable, and a core of that size.
 
     X is co-(r1, r2)-separable if and only if r1 and r2 are at least the numbers of extreme rays of the cone of its
-    rows and of the cone of its columns, so both are smallest at once; they may differ. Every matrix is
-    co-(m, n)-separable: the question is how small the core can be.
+    rows and of the cone of its columns. So the smallest r1 and the smallest r2 are reached together; they may differ.
+    Every matrix is co-(m, n)-separable: the question is how small the core can be.
 
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
     tol : float
-        Largest residual of a row or column that still counts as a mix, see `is_separable`; and largest ``error``.
+        Largest residual of a row or column that counts as a nonnegative combination, and largest ``error``. Default:
+        1e-6. See `is_separable`.
     callback : callable, optional
-        Called as ``callback("rays", settled, m, nan)`` for the rows and then for the columns.
+        Called as ``callback("rays", rows done, m, nan)`` and then as ``callback("rays", columns done, n, nan)``.
 
     Returns
     -------
     MinimalCore
         ``shape`` and ``selection`` of the core, ``factorization``, and the proof. ``admits(r1, r2)`` answers for any
-        other size. An all-zero matrix is carried by any one of its entries.
+        other size. The core of an all-zero matrix is its first entry.
 
     Examples
     --------
@@ -182,10 +194,10 @@ def minimal_coseparable(X: Any, *, tol: float = 1e-6, callback: Callback | None 
     while True:
         rows, cols = (_at_least_one(extreme_rays(side, tol=finer, callback=callback)) for side in (M.T, M))
         core = MinimalCore(M, replace(rows, tol=tol), replace(cols, tol=tol))
-        if core or finer == FINEST:
+        if core or finer == SMALLEST_TOL:
             return core
-        # The halves hold, but together they miss X by more than the tolerance: a few more rays are needed.
-        finer = max(finer / 2, FINEST)
+        # All residuals are within the tolerance, but the error of both sides together is not: more rays are needed.
+        finer = max(finer / 2, SMALLEST_TOL)
 
 
 def compress(X: Any, selection: Selection, *, tol: float = 1e-6) -> CoSeparability:
@@ -205,8 +217,8 @@ def compress(X: Any, selection: Selection, *, tol: float = 1e-6) -> CoSeparabili
     Returns
     -------
     CoSeparability
-        Of X with the smaller core. False if the rows and columns that are left do not carry X. For a selection that
-        carries it, that happens only within a few times the tolerance.
+        Of X with the smaller core. False if X is not co-separable with it. If X is co-separable with the given
+        selection, that happens only if the error is within a few times the tolerance.
 
     Examples
     --------
@@ -219,7 +231,7 @@ def compress(X: Any, selection: Selection, *, tol: float = 1e-6) -> CoSeparabili
     """
     M = as_matrix(X)
     rows, cols = check_core(selection, M.shape)
-    core = minimal_coseparable(LocalMatrix(M.take(rows, cols)), tol=tol)
+    core = minimal_coseparable(M.dense_part(rows, cols), tol=tol)
     left = Selection(rows[core.rows.col_indices], cols[core.cols.col_indices])
     return is_coseparable(M, left, tol=tol)
 
@@ -236,7 +248,7 @@ def check_core(selection: Any, shape: tuple[int, int]) -> tuple[Indices, Indices
 
 
 def _at_least_one(rays: ExtremeRays) -> ExtremeRays:
-    """Let the first column stand for a cone without rays: a core has at least one row and one column."""
+    """Select the first column of an all-zero matrix: a core has at least one row and one column."""
     if len(rays):
         return rays
     first = scipy.sparse.eye_array(1, rays.weights.shape[1], format="csc", dtype=rays.weights.dtype)

@@ -1,4 +1,4 @@
-"""Co-separable factorizations enter, exact CUR decompositions leave; and the other way, where nothing is negative.
+"""Co-separable factorizations as exact CUR decompositions, and nonnegative CUR decompositions as co-separable ones.
 
 Notation
 --------
@@ -12,10 +12,11 @@ import numpy as np
 import scipy.sparse
 
 from cosep.matrix.checks import as_matrix
+from cosep.matrix.curtis_reid import balanced, rescaled
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.units import in_units_of_product
 from cosep.records.factorization import Factorization
 from cosep.records.selection import Selection
-from cosep.theory.balancing import balanced
 from cosep.theory.cone import on_simplex, relative_norms
 from cosep.theory.coseparability import CoSeparability, check_core
 from cosep.theory.separability import Separability, check_tol
@@ -27,9 +28,9 @@ from cosep.utils.types import Array, Indices
 def to_cur(X: Any, selection: Selection, *, tol: float = 1e-6) -> Factorization:
     """Return ``C U R`` with the selected columns C, the selected rows R and a generalized inverse U of the core.
 
-    If ``X = P1 S P2`` then ``C U R = P1 S U S P2 = X`` whatever the rank of the core: a co-separable matrix has an
+    If ``X = P1 S P2`` then ``C U R = P1 S U S P2 = X`` for any rank of the core: a co-separable matrix has an
     exact CUR decomposition with the same rows and columns (Pan and Ng, SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023,
-    relationship between CUR). For any other matrix the same product is an approximation.
+    on the relationship with CUR). For any other matrix the product is an approximation.
 
     Parameters
     ----------
@@ -37,12 +38,13 @@ def to_cur(X: Any, selection: Selection, *, tol: float = 1e-6) -> Factorization:
     selection : Selection
         Rows and columns.
     tol : float
-        Singular values of the scaled core up to this share of the largest count as zero.
+        Singular values of the scaled core of at most this share of the largest count as zero.
 
     Returns
     -------
     Factorization
-        ``row_factor`` C, ``core`` U, ``col_factor`` R. Ask its ``relative_error(X)``: zero to rounding is exact.
+        ``row_factor`` C, ``core`` U, ``col_factor`` R. Its ``relative_error(X)`` is zero, up to rounding, if the
+        decomposition is exact.
 
     Notes
     -----
@@ -60,10 +62,9 @@ def to_cur(X: Any, selection: Selection, *, tol: float = 1e-6) -> Factorization:
     M = as_matrix(X)
     tol = check_tol(tol)
     rows, cols = check_core(selection, M.shape)
-    S, r, c = balanced(LocalMatrix(M.take(rows, cols)))
-    C, R = (narrow(np.ldexp(part, M.exponent), M.dtype) for part in (M.take(cols=cols), M.take(rows=rows)))
-    with np.errstate(over="ignore"):
-        U = np.ldexp(np.linalg.pinv(S.take(), rcond=tol), c[:, None] + r - M.exponent)
+    S, r, c = balanced(M.dense_part(rows, cols))
+    C, R = (narrow(M.in_units(part), M.dtype) for part in (M.take(cols=cols), M.take(rows=rows)))
+    U = rescaled(np.linalg.pinv(S.take(), rcond=tol), c, r)
     if not np.isfinite(U).all():
         msg = "X is too small for the inverse of its core, which exceeds the largest float; multiply X by a constant."
         raise ValueError(msg)
@@ -71,7 +72,7 @@ def to_cur(X: Any, selection: Selection, *, tol: float = 1e-6) -> Factorization:
 
 
 def from_cur(X: Any, cur: Factorization, *, tol: float = 1e-6) -> CoSeparability:
-    """Tell whether the decomposition ``X = C U R`` with ``U >= 0`` holds, and write it as ``P1 S P2``.
+    """Test whether the decomposition ``X = C U R`` with ``U >= 0`` holds, and write it as ``P1 S P2``.
 
     ``C U`` and ``U R`` are weights: ``X = (C U) R = C (U R)``. So a matrix with such a decomposition is co-separable
     with the core ``S = X(rows, cols)`` (Pan and Ng, SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023).
@@ -81,14 +82,15 @@ def from_cur(X: Any, cur: Factorization, *, tol: float = 1e-6) -> CoSeparability
     ----------
     X : array-like or sparse of shape (m, n)
     cur : Factorization
-        Its ``selection`` names the rows and columns, its ``core`` of shape (n_cols, n_rows) is U.
+        Its ``selection`` gives the rows and columns. Its ``core``, of shape (n_cols, n_rows), is U.
     tol : float
-        Largest residual of a row or column, relative to its own norm; see `is_separable`.
+        Largest residual of a row or column, relative to its own norm. Default: 1e-6. See `is_separable`.
 
     Returns
     -------
     CoSeparability
-        With the weights that U gives, not the nearest ones. False if the decomposition is not exact.
+        With the weights ``C U`` and ``U R``, which need not have the smallest residuals. False if the decomposition is
+        not exact.
 
     Examples
     --------
@@ -102,7 +104,7 @@ def from_cur(X: Any, cur: Factorization, *, tol: float = 1e-6) -> CoSeparability
     M = as_matrix(X)
     tol = check_tol(tol)
     if not isinstance(cur, Factorization) or cur.core is None or cur.selection is None:
-        msg = f"cur={shown(cur)} must be a Factorization with a core and a selection, such as to_cur gives."
+        msg = f"cur={shown(cur)} must be a Factorization with a core and a selection, such as to_cur returns."
         raise ValueError(msg)
     rows, cols = check_core(cur.selection, M.shape)
     U = as_matrix(cur.core, "the core of cur")
@@ -110,14 +112,16 @@ def from_cur(X: Any, cur: Factorization, *, tol: float = 1e-6) -> CoSeparability
         msg = f"The core of cur must have shape {(len(cols), len(rows))}, columns by rows, got {U.shape}."
         raise ValueError(msg)
     C, R = M.take(cols=cols), M.take(rows=rows)
-    exponent = U.exponent + M.exponent
-    by_rows = _weighted(M.T, rows, np.ldexp(C @ U.take(), exponent).T, tol)
-    by_cols = _weighted(M, cols, np.ldexp(U.take() @ R, exponent), tol)
+    by_rows = _weighted(M.T, rows, in_units_of_product(C @ U.take(), M, U).T, tol)
+    by_cols = _weighted(M, cols, in_units_of_product(U.take() @ R, M, U), tol)
     return CoSeparability(M, by_rows, by_cols)
 
 
 def _weighted(M: LocalMatrix, cols: Indices, weights: Array, tol: float) -> Separability:
-    """Return what given weights prove; they are checked on the selected columns too before these get the identity."""
+    """Return the separability with given weights.
+
+    The residuals are those of the given weights for all columns. Then selected columns get the identity as weights.
+    """
     simplex = on_simplex(M)
     V = simplex.weights_of_points(weights.T, cols, np.arange(M.shape[1])[:, None])
     A = simplex.C.take(cols=cols)

@@ -1,10 +1,10 @@
-"""A matrix, some rows and some columns enter; whether it is generalized separable by them leaves, with the weights.
+"""Test whether a matrix is generalized separable by given rows and columns, with the weights as proof.
 
 Notation
 --------
 L1, L2 : selected rows and columns; one side may be missing
 Z1, Z2 : nonnegative weights, the identity on L1 and L2
-N : the rows and columns that are not selected; C and R what the selected columns and rows have there
+N : the submatrix of rows and columns that are not selected; C and R the selected columns and rows beside it
 """
 
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ import numpy as np
 
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent
 from cosep.matrix.checks import as_matrix, check_indices
+from cosep.matrix.curtis_reid import balanced, rescaled
 from cosep.matrix.local import LocalMatrix
 from cosep.records.factorization import Factorization
 from cosep.records.selection import Selection
-from cosep.theory.balancing import balanced, rescaled
 from cosep.theory.coseparability import minimal_coseparable
 from cosep.theory.separability import check_tol, is_separable
 from cosep.utils.messages import shown
 from cosep.utils.precision import narrow
 from cosep.utils.types import Array, Indices
 
-# Beyond, the Gram matrix of all weights takes minutes.
-MOST_UNKNOWNS = 3000
+# With more unknowns, the problem for all weights takes minutes.
+MAX_UNKNOWNS = 3000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GeneralizedSeparability:
-    """``X = X(:,L2) Z2 + Z1 X(L1,:)`` with ``Z1, Z2 >= 0``: true if it holds to within the tolerance.
+    """Whether ``X = X(:,L2) Z2 + Z1 X(L1,:)`` with ``Z1, Z2 >= 0``: true if ``error`` is within the tolerance.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ class GeneralizedSeparability:
         ``row_factor`` is ``[Z1, X(:,L2)]``, ``col_factor`` is ``[X(L1,:); Z2]``.
     error : float
         ``||X - X(:,L2) Z2 - Z1 X(L1,:)||_F / ||X||_F`` in Curtis-Reid scaling, where the units of rows and columns do
-        not matter. Relative to the whole: an entry is explained by its row and its column together, so neither alone is
-        the measure of what is missing.
+        not matter. It is relative to the whole matrix, because an entry is explained by its row and its column
+        together.
     tol : float
-        What the error is compared with.
+        The largest error that counts as zero.
     """
 
     factorization: Factorization
@@ -56,19 +56,19 @@ class GeneralizedSeparability:
 
 
 def is_generalized_separable(X: Any, selection: Selection, *, tol: float = 1e-6) -> GeneralizedSeparability:
-    """Tell whether ``X = X(:,cols) Z2 + Z1 X(rows,:)`` for ``Z1, Z2 >= 0`` that are the identity on rows and columns.
+    """Test whether ``X = X(:,cols) Z2 + Z1 X(rows,:)`` for ``Z1, Z2 >= 0`` that are the identity on rows and columns.
 
     Pan and Gillis, *Generalized separable nonnegative matrix factorization*, IEEE Trans. Pattern Anal. Mach. Intell.,
-    with the nonnegativity that the restatement by Pan and Ng (SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023) leaves
-    out. It implies ``X(rows, cols) = 0``.
+    with the nonnegativity that Pan and Ng (SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023) omit when they restate it.
+    It implies ``X(rows, cols) = 0``.
 
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
     selection : Selection
-        Rows, columns or both; a side that is None selects nothing.
+        Rows, columns or both. Indices that are None select nothing.
     tol : float
-        Largest error that counts as none.
+        Largest error that counts as zero. Default: 1e-6.
 
     Returns
     -------
@@ -78,9 +78,9 @@ def is_generalized_separable(X: Any, selection: Selection, *, tol: float = 1e-6)
     Notes
     -----
     A co-separable matrix ``P1 S P2`` is generalized separable by rows and columns of its core if and only if S is:
-    ``S = S(:,L2) Z2 + Z1 S(L1,:)`` gives ``X = X(:,L2) (Z2 P2) + (P1 Z1) X(L1,:)``. So the weights are sought in the
-    smallest core, joined with the selected rows and columns, by nonnegative least squares after its rows and columns
-    are scaled: about ``r1 l1 + r2 l2`` unknowns, at a cost of that number cubed.
+    ``S = S(:,L2) Z2 + Z1 S(L1,:)`` gives ``X = X(:,L2) (Z2 P2) + (P1 Z1) X(L1,:)``. So the weights are
+    computed for the smallest core, joined with the selected rows and columns, by nonnegative least squares after
+    scaling: about ``r1 l1 + r2 l2`` unknowns, at a cost of that number cubed.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def is_generalized_separable(X: Any, selection: Selection, *, tol: float = 1e-6)
     tol = check_tol(tol)
     rows, cols = _check_sides(selection, M.shape)
     Z1, Z2 = _weights(M, rows, cols, tol)
-    C, R = (np.ldexp(part, M.exponent) for part in (M.take(cols=cols), M.take(rows=rows)))
+    C, R = M.in_units(M.take(cols=cols)), M.in_units(M.take(rows=rows))
     left, right = (narrow(part, M.dtype) for part in (np.hstack([Z1, C]), np.vstack([R, Z2])))
     factorization = Factorization(left, None, right, selection=selection)
     return GeneralizedSeparability(factorization, _balanced_error(M, rows, cols, left, right), tol)
@@ -103,10 +103,10 @@ def is_generalized_separable(X: Any, selection: Selection, *, tol: float = 1e-6)
 def _balanced_error(M: LocalMatrix, rows: Indices, cols: Indices, left: Array, right: Array) -> float:
     """Return the relative error of ``left @ right`` in Curtis-Reid scaling, the same in any units."""
     A, r, c = balanced(M)
-    # The scales of weights and of what they multiply: selected rows first, then selected columns.
-    between = np.concatenate([-r[rows], c[cols] - M.exponent])
-    W, H = rescaled(left, r, between), rescaled(right, -between - M.exponent, c)
-    return Factorization(W, None, H).relative_error(LocalMatrix(A.values))
+    # The exponents of the components: selected rows first, then selected columns.
+    between = np.concatenate([-r[rows], c[cols]])
+    W, H = rescaled(left, r, between), rescaled(right, -between, c)
+    return Factorization(W, None, H).relative_error(A)
 
 
 def _check_sides(selection: Any, shape: tuple[int, int]) -> tuple[Indices, Indices]:
@@ -122,7 +122,7 @@ def _check_sides(selection: Any, shape: tuple[int, int]) -> tuple[Indices, Indic
 
 
 def _weights(M: LocalMatrix, rows: Indices, cols: Indices, tol: float) -> tuple[Array, Array]:
-    """Return the best Z1 and Z2, found within the core where there are both."""
+    """Return the best Z1 and Z2, computed for the smallest core if both rows and columns are selected."""
     if not rows.size:
         return np.zeros((M.shape[0], 0)), is_separable(M, cols, tol=tol).weights.toarray()
     if not cols.size:
@@ -130,20 +130,20 @@ def _weights(M: LocalMatrix, rows: Indices, cols: Indices, tol: float) -> tuple[
     core = minimal_coseparable(M, tol=tol)
     K1, K2 = np.union1d(core.rows.col_indices, rows), np.union1d(core.cols.col_indices, cols)
     P1, P2 = is_separable(M.T, K1, tol=tol).weights.T, is_separable(M, K2, tol=tol).weights
-    S, r, c = balanced(LocalMatrix(M.take(K1, K2)))
+    S, r, c = balanced(M.dense_part(K1, K2))
     l1, l2 = np.searchsorted(K1, rows), np.searchsorted(K2, cols)
     Z1, Z2 = _core_weights(S.take(), l1, l2)
     return P1 @ rescaled(Z1, -r, r[l1]), rescaled(Z2, c[l2], -c) @ P2
 
 
 def _core_weights(S: Array, rows: Indices, cols: Indices) -> tuple[Array, Array]:
-    """Minimise ``||S - S(:,cols) Z2 - Z1 S(rows,:)||_F`` over ``Z1, Z2 >= 0``, with the identities put in."""
+    """Minimise ``||S - S(:,cols) Z2 - Z1 S(rows,:)||_F`` over ``Z1, Z2 >= 0``, the identity on rows and cols."""
     (m, n), l1, l2 = S.shape, len(rows), len(cols)
     unknowns = (m - l1) * l1 + (n - l2) * l2
-    if unknowns > MOST_UNKNOWNS:
+    if unknowns > MAX_UNKNOWNS:
         msg = (
-            f"selection asks for {unknowns} weights at once, more than {MOST_UNKNOWNS}: the smallest core of X, joined "
-            f"with it, has shape {(m, n)}. Select fewer rows and columns, or raise tol if X is noisy."
+            f"selection needs {unknowns} weights at once, more than {MAX_UNKNOWNS}: the smallest core of X, joined "
+            f"with it, has shape {(m, n)}. Select fewer rows and columns, or increase tol if X is noisy."
         )
         raise ValueError(msg)
     rest_rows, rest_cols = np.setdiff1d(np.arange(m), rows), np.setdiff1d(np.arange(n), cols)
@@ -171,7 +171,7 @@ def _joint_weights(N: Array, C: Array, R: Array) -> tuple[Array, Array]:
     )
     b = np.concatenate([(N.T @ C).ravel(), (N @ R.T).ravel()])[None]
     v = np.zeros_like(b)
-    # The descent finds nearly all of the support, at a fraction of the cost of one entry at a time.
+    # Coordinate descent finds nearly all of the support much faster than an active set that changes entry by entry.
     orthant_descent(G, b, v, 1e-12, 1000)
     orthant_active_set(G, b, v)
     Z2, Z1 = v[0, : q * l2].reshape(q, l2).T, v[0, q * l2 :].reshape(p, l1)
@@ -179,4 +179,5 @@ def _joint_weights(N: Array, C: Array, R: Array) -> tuple[Array, Array]:
 
 
 def _safe(norms: Array) -> Array:
+    """Return norms to divide by: one instead of zero."""
     return np.where(norms > 0, norms, 1.0)

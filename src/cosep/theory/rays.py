@@ -1,10 +1,10 @@
-"""A matrix enters, the extreme rays of the cone of its columns leave, with the proof that these and no fewer will do.
+"""Extreme rays of the cone of the columns of a matrix, with the proof that all of them are needed.
 
 Notation
 --------
 C : the data with columns that sum to one: its rays are the vertices of the hull of these points
 A : the vertices found so far
-D : directions, one a column
+D : directions, one per row
 """
 
 from dataclasses import dataclass
@@ -20,56 +20,60 @@ from cosep.theory.cone import Cone, batches, columns, cone_weights, on_simplex, 
 from cosep.theory.separability import Separability, check_tol
 from cosep.utils.types import Array, Callback, Indices
 
-# Points this close in a direction are equally far.
-TIE = 1e-12
-# Up to this many rows or columns a covariance matrix is cheap; eigenvalues below this share of all are rounding.
+# Points are equally far in a direction if their positions differ by less than this.
+POSITION_TOL = 1e-12
+# Covariance matrices are used if they have at most this many rows.
 LARGEST_COVARIANCE = 1500
+# Share of the trace that is added to the diagonal of a covariance matrix; smaller eigenvalues are rounding errors.
 RIDGE = 1e-12
-# Vertices are many if there is more than one among so many points.
-CROWD = 10
+# There are many vertices if more than one point in this many is a vertex.
+MANY_VERTICES = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExtremeRays(Separability):
-    """The fewest columns that mix to all others, each proven to be needed.
+    """The fewest columns of which all columns are nonnegative combinations, each proven to be needed.
 
     Parameters
     ----------
+    col_indices, weights, residuals, tol
+        As in `Separability`.
     margins : ndarray of shape (r,)
         A lower bound, up to rounding, on the distance of each selected column from the cone of the other selected
-        ones, relative to its norm, in the units of `is_separable`: there is a functional of norm one that is at most
-        zero on those and this large on it.
+        ones, relative to its norm, in the scaling of `is_separable`: there is a functional of norm one that is at most
+        zero on those and has this value on it.
     """
 
     margins: Array
 
 
 def extreme_rays(X: Any, *, tol: float = 1e-6, callback: Callback | None = None) -> ExtremeRays:
-    """Find the extreme rays of ``{X y: y >= 0}``, one column for each: the lowest among columns on one ray.
+    """Find the extreme rays of ``{X y: y >= 0}``, one column for each: the first of the columns on one ray.
 
-    X is r-separable if and only if it has at most r of them. To within the tolerance: every column is a mix of those
-    returned, and none of those returned can be left out.
+    X is r-separable if and only if it has at most r of them. Within the tolerance, every column is a nonnegative
+    combination of the columns returned, and none of these can be left out.
 
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
     tol : float
-        Largest distance, relative to its norm, of a column that counts as a mix; see `is_separable`.
+        Largest relative distance of a column that counts as a nonnegative combination. Default: 1e-6. See
+        `is_separable`.
     callback : callable, optional
-        Called as ``callback("rays", columns settled, n, nan)`` after every few columns.
+        Called as ``callback("rays", columns done, n, nan)`` after each batch of columns.
 
     Returns
     -------
     ExtremeRays
-        ``col_indices`` in rising order; ``weights`` and ``residuals`` prove that they are enough, ``margins`` that
+        ``col_indices`` in ascending order; ``weights`` and ``residuals`` prove that they are enough, ``margins`` that
         each is needed. An all-zero matrix has no ray.
 
     Notes
     -----
-    Rows and columns are scaled as in `is_separable` and the columns divided by their sums; rays become vertices of a
-    convex hull. The residual of a column outside the cone of the vertices known so far is a direction in which some
-    point lies beyond all of them, and of the farthest points in any direction the one with the largest norm is a
-    vertex. So each failed test finds a new vertex, and there are n plus r tests, each against r points at the most:
+    Rows and columns are scaled as in `is_separable` and the columns are divided by their sums, so that rays become
+    vertices of a convex hull. The residual of a column outside the cone of the known vertices is a direction in which
+    some point lies beyond all of them. Among the farthest points in any direction, the one with the largest norm is a
+    vertex. So each failed test finds a new vertex, and there are n + r tests, each against at most r points:
     K. L. Clarkson, doi:10.1109/SFCS.1994.365723.
 
     Examples
@@ -86,15 +90,15 @@ def extreme_rays(X: Any, *, tol: float = 1e-6, callback: Callback | None = None)
     tol = check_tol(tol)
     check_callback(callback)
     simplex = on_simplex(M)
-    points = Points(columns(simplex.C, simplex.live), tol)
+    points = Points(columns(simplex.C, simplex.nonzero), tol)
     found = _prune(points, _grow(points, callback))
-    cols = simplex.live[found]
+    cols = simplex.nonzero[found]
     V, residuals = cone_weights(simplex.C, cols)
     return ExtremeRays(cols, unscaled(V, simplex, cols, M.dtype), residuals, tol, _margins(points, found))
 
 
 class Points:
-    """The columns of a matrix that sum to one, as points that are asked for the farthest in a direction."""
+    """Points of the simplex, as columns of a matrix, with searches for the farthest point in a direction."""
 
     def __init__(self, C: LocalMatrix, tol: float) -> None:
         n = C.shape[1]
@@ -106,9 +110,9 @@ class Points:
         self._covariance: Any = None
 
     def directions(self, cols: Indices) -> Array:
-        """Return a direction for each of some points, one a row, in which it has a good chance to be the farthest.
+        """Return for each of the given points a direction in which it is likely to be the farthest, one per row.
 
-        It leads away from the mean, from the first `sharp_directions` on by the distance of Mahalanobis.
+        It points away from the mean; after the first call of `sharp_directions`, in the Mahalanobis distance.
         """
         if self._covariance is None or self.C.shape[0] <= self.C.shape[1]:
             away = self.C.take(cols=cols) - self.mean[:, None]
@@ -117,7 +121,7 @@ class Points:
         return np.asarray((self.C.dot(Y) - np.outer(self.mean, Y.sum(axis=0))).T)
 
     def sharp_directions(self, cols: Indices) -> Array:
-        """Return directions for points in a flat cloud: noise around a subspace makes vertices that others miss.
+        """Return directions in the Mahalanobis distance, which find vertices due to noise around a subspace.
 
         ``(B B' + e)^-1 B = B (B'B + e)^-1`` for the points B without their mean, so the smaller side is enough.
         """
@@ -134,21 +138,21 @@ class Points:
         return self.directions(cols)
 
     def vertices(self, D: Array) -> Indices:
-        """Return for each direction, one a row, the vertex that is farthest in it."""
+        """Return the farthest vertex in each direction, one direction per row."""
         reach = self.C.cross(D.T)
-        ties = reach >= reach.max(axis=0) - TIE * np.linalg.norm(D, axis=1)
+        ties = reach >= reach.max(axis=0) - POSITION_TOL * np.linalg.norm(D, axis=1)
         norms = np.where(ties, self.norms[:, None], 0.0)
-        return np.asarray((norms >= norms.max(axis=0) * (1.0 - TIE)).argmax(axis=0))
+        return np.asarray((norms >= norms.max(axis=0) * (1.0 - POSITION_TOL)).argmax(axis=0))
 
     def sure_vertices(self, D: Array) -> Indices:
-        """Return the farthest vertices in directions where all that are not on their rays stay behind by a margin."""
+        """Return the farthest vertices in those directions in which all points on other rays are behind by a margin."""
         reach, found = self.C.cross(D.T), self.vertices(D)
         ahead = reach[found, np.arange(len(found))]
         behind = np.where(self.on_ray(found), -np.inf, reach).max(axis=0)
         return found[bounds(D, ahead, np.where(np.isfinite(behind), behind, 0.0)) > self.tol * self.norms[found]]
 
     def on_ray(self, cols: Indices) -> NDArray[np.bool_]:
-        """Tell which points are the same as which of ``cols``, to within the tolerance, one of these a column."""
+        """Return which points (rows) equal which of the points ``cols`` (columns), within the tolerance."""
         cosines = self.C.cross(self.C.take(cols=cols) / self.norms[cols]) / self.norms[:, None]
         same = cosines >= self.same
         same[cols, np.arange(len(cols))] = True
@@ -156,18 +160,18 @@ class Points:
 
 
 def _grow(points: Points, callback: Callback | None) -> Indices:
-    """Return enough points for all others to be mixes of them; vertices all, but for rounding."""
+    """Return points of which all others are nonnegative combinations; all are vertices, up to rounding."""
     C = points.C
     m, n = C.shape
     known = np.zeros(n, dtype=bool)
     if n:
-        # In no direction at all every point is the farthest, and the one with the largest norm a vertex.
+        # In the direction zero all points are equally far, and the one with the largest norm is a vertex.
         known[_fresh(points, known, points.vertices(np.zeros((1, m))))] = True
     for batch in batches(np.arange(n), m):
-        # Where many points are vertices, most are the farthest in a direction of their own; else these find few.
+        # If many points are vertices, most of them are the farthest in a direction of their own.
         for attempt in (points.directions, points.sharp_directions):
             known[_fresh(points, known, points.sure_vertices(attempt(batch)))] = True
-            if CROWD * int(known[batch].sum()) > len(batch):
+            if MANY_VERTICES * int(known[batch].sum()) > len(batch):
                 break
         else:
             break
@@ -184,21 +188,21 @@ def _grow(points: Points, callback: Callback | None) -> Indices:
 
 
 def _outside(points: Points, known: NDArray[np.bool_], batch: Indices) -> Indices:
-    """Return those points that are no mixes of the known ones, after the vertices beyond which they lie are known."""
+    """Return the points of the batch outside the cone of known vertices; mark a vertex beyond each as known."""
     if not batch.size:
         return batch
     block = points.C.take(cols=batch).T
-    left = Cone(columns(points.C, np.flatnonzero(known))).nearest(block)[1]
-    far = relative_norms(left, block) > points.tol
+    residuals = Cone(columns(points.C, np.flatnonzero(known))).nearest(block)[1]
+    far = relative_norms(residuals, block) > points.tol
     if far.any():
-        fresh = _fresh(points, known, points.vertices(left[far]))
-        # Rounding can hide the new vertex behind a known one; then a column that is no mix stands for itself.
+        fresh = _fresh(points, known, points.vertices(residuals[far]))
+        # Rounding can hide the new vertex behind a known one. Then take the first point that is outside the cone.
         known[fresh if fresh.size else batch[far][:1]] = True
     return batch[far]
 
 
 def _fresh(points: Points, known: NDArray[np.bool_], vertices: Indices) -> Indices:
-    """Return the vertices that are new, each by the first on its ray unless that one is known."""
+    """Return the vertices that are not known, each replaced by the first point on its ray unless that one is known."""
     new = np.unique(vertices[~known[vertices]])
     if not new.size:
         return new
@@ -207,7 +211,7 @@ def _fresh(points: Points, known: NDArray[np.bool_], vertices: Indices) -> Indic
 
 
 def _prune(points: Points, found: Indices) -> Indices:
-    """Leave out those within the tolerance of the cone of the others, as long as no column misses them."""
+    """Remove points within the tolerance of the cone of the others, as long as all residuals stay within it."""
     margins = _margins(points, found)
     order = np.argsort(margins, kind="stable")
     doubtful = found[order[margins[order] <= points.tol]]
@@ -229,19 +233,19 @@ def _prune(points: Points, found: Indices) -> Indices:
 def bounds(D: Array, own: Array, beyond: Array) -> Array:
     """Return ``(own - beyond) / ||d - beyond||`` for each direction d.
 
-    Points sum to one, so the functional ``d - beyond`` is the numerator on a point that reaches ``own``, and at most
-    zero on all that reach no farther than ``beyond``.
+    Points sum to one. So the functional ``d - beyond`` is ``own - beyond`` at a point with position ``own`` in the
+    direction d, and at most zero at all points with positions up to ``beyond``.
     """
     lengths = np.linalg.norm(D - beyond[:, None], axis=1)
     return np.asarray(np.divide(own - beyond, lengths, out=np.zeros(len(lengths)), where=lengths > 0))
 
 
 def _margins(points: Points, found: Indices) -> Array:
-    """Return how far each of the points is from the cone of the others at the least, relative to its norm.
+    """Return a lower bound on the distance of each point from the cone of the others, relative to its norm.
 
-    With d its direction and t the farthest that another point reaches in it, ``y = d - t`` is at most zero on the
-    others, and ``y'c_j / (||y|| ||c_j||)`` a bound. Where it does not exceed the tolerance, what the nearest mix of the
-    others leaves is the best such y.
+    With d its direction and t the largest position of another point in it, ``y = d - t`` is at most zero on the others,
+    and ``y'c_j / (||y|| ||c_j||)`` is a bound. If that does not exceed the tolerance, use the best such y: the residual
+    of the nearest point of the cone of the others.
     """
     if len(found) <= 1:
         return np.ones(len(found))

@@ -1,4 +1,4 @@
-"""A matrix and some of its columns enter; whether these mix to all columns leaves, with the weights that prove it."""
+"""Test whether all columns of a matrix are nonnegative combinations of some of them, with the weights as proof."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,25 +7,27 @@ from cosep.matrix.checks import as_matrix, check_indices, check_number
 from cosep.theory.cone import cone_weights, on_simplex, unscaled
 from cosep.utils.types import Array, Indices
 
-# Weights come from Gram matrices: a mix is told from what is none to the square root of the rounding, and no further.
-FINEST = 1e-7
+# The smallest tolerance. Weights come from Gram matrices, so residuals are only accurate to about the square root of
+# machine precision.
+SMALLEST_TOL = 1e-7
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Separability:
-    """``X = X(:, col_indices) @ weights`` with ``weights >= 0``: true if every column holds to within the tolerance.
+    """Whether ``X = X(:, col_indices) @ weights`` with ``weights >= 0``: true if all residuals are within tol.
 
     Parameters
     ----------
     col_indices : ndarray of int
         The selected columns.
     weights : csc_array of shape (r, n)
-        Every column as a mix of the selected ones, at the least distance; the identity on the selected ones.
+        The weights of the selected columns in each column, such that its residual is smallest; the identity on the
+        selected columns.
     residuals : ndarray of shape (n,)
-        ``||x_j - X(:, col_indices) weights_j|| / ||x_j||`` in the units of `is_separable`: the sine of the angle of
-        column j and the cone of the selected columns. Zero for an all-zero column.
+        ``||x_j - X(:, col_indices) weights_j|| / ||x_j||`` in the scaling of `is_separable`: the sine of the angle
+        between column j and the cone of the selected columns. Zero for an all-zero column.
     tol : float
-        What the residuals are compared with.
+        The largest residual that counts as zero.
     """
 
     col_indices: Indices
@@ -49,17 +51,19 @@ class Separability:
 
 
 def is_separable(X: Any, col_indices: Any, *, tol: float = 1e-6) -> Separability:
-    """Tell whether ``X = X(:, col_indices) @ H`` for some ``H >= 0`` that is the identity on those columns.
+    """Test whether ``X = X(:, col_indices) @ H`` for some ``H >= 0`` that is the identity on those columns.
 
     That is r-separability with a given choice of the r columns (equation 1 of Pan and Ng, SIAM J. Matrix Anal. Appl.
-    44, 1393-1420, 2023). How few columns are enough is told by `extreme_rays`; rows are the columns of the transpose.
+    44, 1393-1420, 2023). `extreme_rays` finds the smallest such choice. For rows, pass the transpose of X.
 
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
     col_indices : list of int
+        The selected columns, counted from 0.
     tol : float
-        Largest residual of a column that still counts as a mix, from 1e-7 to 1.
+        Largest residual of a column that counts as a nonnegative combination, from 1e-7 to 1. Default: 1e-6. Increase
+        it for data with rounding errors or noise.
 
     Returns
     -------
@@ -68,11 +72,11 @@ def is_separable(X: Any, col_indices: Any, *, tol: float = 1e-6) -> Separability
 
     Notes
     -----
-    Separability is a property of cones, which positive scaling of rows or columns does not change. So the residual of a
-    column is taken after Curtis-Reid scaling, which brings the nonzero entries as near to one as it can, and is
-    relative to the norm of the column: neither the units of X nor those of single rows and columns matter, and small
-    entries count as much as large ones. That suits data without noise, where rounding, of float32 too, is relative to
-    the entries. Set entries that are nothing but noise to zero first.
+    Separability is a property of cones, which positive scaling of rows or columns does not change. So residuals are
+    computed after Curtis-Reid scaling, which brings the nonzero entries as close to one as possible, and are relative
+    to the norm of the column. The units of X and of single rows and columns do not matter, and small entries count as
+    much as large ones. That suits data without noise, where rounding errors, also of float32, are relative to the
+    entries. Set entries that are only noise to zero first.
 
     Examples
     --------
@@ -93,5 +97,5 @@ def is_separable(X: Any, col_indices: Any, *, tol: float = 1e-6) -> Separability
 
 
 def check_tol(tol: Any) -> float:
-    """Return the tolerance if the solvers can keep it."""
-    return check_number(tol, "tol", FINEST, 1.0)
+    """Return the tolerance if the solvers can reach it."""
+    return check_number(tol, "tol", SMALLEST_TOL, 1.0)

@@ -1,10 +1,10 @@
-"""A matrix enters; whether its smallest co-separable factorization is the only one leaves, with a second one if not.
+"""Test whether a matrix has only one smallest co-separable factorization, with a second one as proof if not.
 
 Notation
 --------
 A : the extreme rays of one side, as columns of norm one
-v : weights of a column; F the rays it uses
-z : a change of weights that A does not see, ``A z = 0``, and that keeps them nonnegative outside F
+v : weights of a column; F the rays with positive weight
+z : a change of weights with ``A z = 0`` that is nonnegative outside F
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,17 @@ from cosep.utils.types import Array, Indices
 
 
 class Exchange(NamedTuple):
-    """A row (column) that can take the place of a selected one, because it is a multiple of it."""
+    """A row (column) that can replace a selected one, because it is a multiple of it.
+
+    Parameters
+    ----------
+    side : {"row", "column"}
+        Whether these are rows or columns.
+    selected : int
+        The selected row (column).
+    other : int
+        The row (column) that can replace it.
+    """
 
     side: str
     selected: int
@@ -30,7 +40,17 @@ class Exchange(NamedTuple):
 
 
 class TwoMixes(NamedTuple):
-    """A row (column) with two different weights that both give it."""
+    """A row (column) that is a nonnegative combination of the selected ones in two ways.
+
+    Parameters
+    ----------
+    side : {"row", "column"}
+        Whether this is a row or a column.
+    position : int
+        Its position.
+    weights, other_weights : ndarray
+        Two different vectors of weights of the selected rows (columns).
+    """
 
     side: str
     position: int
@@ -40,16 +60,16 @@ class TwoMixes(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Uniqueness:
-    """Whether there is one smallest factorization ``P1 X(K1,K2) P2``: true if both its indices and its factors are one.
+    """Whether the smallest factorization ``P1 X(K1,K2) P2`` is unique: true if both its indices and its factors are.
 
     Parameters
     ----------
     core : MinimalCore
-        The factorization that the verdict is about.
+        The factorization.
     exchange : Exchange or None
-        The reason why K1 or K2 can be chosen in another way, if so.
+        A row or column that can replace one in K1 or K2; None if the indices are unique.
     two_mixes : TwoMixes or None
-        The reason why P1 or P2 can, for the same K1 and K2, if so.
+        A row or column with two different weights for the same K1 and K2; None if P1 and P2 are unique.
     """
 
     core: MinimalCore
@@ -64,24 +84,25 @@ class Uniqueness:
 
     @property
     def reason(self) -> str:
-        """The verdict in words."""
+        """The reason for the answer, in words."""
         reasons = []
         if self.exchange is not None:
             side, selected, other = self.exchange
-            reasons.append(f"{side} {other} is a multiple of the selected {side} {selected} and can take its place")
+            reasons.append(f"{side} {other} is a multiple of the selected {side} {selected} and can replace it")
         if self.two_mixes is not None:
-            reasons.append(f"{self.two_mixes.side} {self.two_mixes.position} is a mix of the selected ones in two ways")
-        return "; ".join(reasons) or "no selected row or column has a multiple, and all others are mixes in one way"
+            side, position = self.two_mixes.side, self.two_mixes.position
+            reasons.append(f"{side} {position} is a mixture of the selected {side}s in two ways")
+        return "; ".join(reasons) or "no selected row or column has a multiple, and all others are mixtures in one way"
 
 
 def is_unique(X: Any, *, tol: float = 1e-6) -> Uniqueness:
-    """Tell whether X has only one co-separable factorization ``P1 X(K1,K2) P2`` of the smallest size.
+    """Test whether X has only one co-separable factorization ``P1 X(K1,K2) P2`` of the smallest size.
 
     The index sets are those of the extreme rays, so they are unique if and only if no other row or column is a multiple
-    of a selected one. The factors are unique, given the index sets, if and only if every row and every column is a mix
-    of the selected ones in one way; for that it is enough that the rank of X is the number of selected rows and of
-    selected columns (Pan and Ng, SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023, on uniqueness), which here is not
-    asked for but decided row by row and column by column.
+    of a selected one. The factors are unique, given the index sets, if and only if every row and every column is a
+    nonnegative combination of the selected ones in one way. For that it is enough that the rank of X is the number of
+    selected rows and of selected columns (Pan and Ng, SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023, on uniqueness),
+    but it is not necessary: here it is decided for each row and each column.
 
     Parameters
     ----------
@@ -92,7 +113,7 @@ def is_unique(X: Any, *, tol: float = 1e-6) -> Uniqueness:
     Returns
     -------
     Uniqueness
-        True or false, the ``reason`` in words, and a second choice or a second mix as the proof of a no.
+        True or false, the ``reason`` in words, and other indices or other weights as proof if false.
 
     Examples
     --------
@@ -101,7 +122,7 @@ def is_unique(X: Any, *, tol: float = 1e-6) -> Uniqueness:
     True
     >>> answer = is_unique([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]])
     >>> bool(answer), answer.reason
-    (False, 'column 2 is a multiple of the selected column 0 and can take its place')
+    (False, 'column 2 is a multiple of the selected column 0 and can replace it')
     """
     M = as_matrix(X)
     core = minimal_coseparable(M, tol=tol)
@@ -114,20 +135,20 @@ def is_unique(X: Any, *, tol: float = 1e-6) -> Uniqueness:
 def _exchange(name: str, M: LocalMatrix, rays: ExtremeRays) -> Exchange | None:
     """Return the first column that is a multiple of a selected one."""
     simplex = on_simplex(M)
-    live = simplex.live
-    if not live.size:
+    nonzero = simplex.nonzero
+    if not nonzero.size:
         return Exchange(name, 0, 1) if M.shape[1] > 1 else None
-    cols = np.searchsorted(live, rays.col_indices)
-    same = Points(columns(simplex.C, live), rays.tol).on_ray(cols)
+    cols = np.searchsorted(nonzero, rays.col_indices)
+    same = Points(columns(simplex.C, nonzero), rays.tol).on_ray(cols)
     same[cols, np.arange(len(cols))] = False
     if not same.any():
         return None
     other, k = np.argwhere(same)[0]
-    return Exchange(name, int(rays.col_indices[k]), int(live[other]))
+    return Exchange(name, int(rays.col_indices[k]), int(nonzero[other]))
 
 
 def _two_mixes(name: str, M: LocalMatrix, rays: ExtremeRays) -> TwoMixes | None:
-    """Return the first column with a second mix."""
+    """Return the first column that is a combination of the selected ones in two ways."""
     simplex, cols = on_simplex(M), rays.col_indices
     A = simplex.C.take(cols=cols)
     norms = np.linalg.norm(A, axis=0)
@@ -140,11 +161,11 @@ def _two_mixes(name: str, M: LocalMatrix, rays: ExtremeRays) -> TwoMixes | None:
     for j in np.flatnonzero(np.diff(weights.indptr) > 1):
         mix = weights[:, [j]].toarray()[:, 0]
         v = simplex.weights_of_points(mix, cols, j) * norms
-        # A weight that is no more than rounding cannot give way to another.
+        # A weight that is only rounding cannot be reduced.
         used = np.flatnonzero(v > rays.tol * v.sum())
         key = used.tobytes()
         if key not in changes:
-            changes[key] = _unseen_change(A, used, rays.tol)
+            changes[key] = _null_change(A, used, rays.tol)
         z = changes[key]
         if z is not None:
             falling = z < 0
@@ -154,12 +175,12 @@ def _two_mixes(name: str, M: LocalMatrix, rays: ExtremeRays) -> TwoMixes | None:
     return None
 
 
-def _unseen_change(A: Array, used: Indices, tol: float) -> Array | None:
-    """Return z with ``A z = 0``, nonnegative but for the used columns, and not zero; None if there is none.
+def _null_change(A: Array, used: Indices, tol: float) -> Array | None:
+    """Return a nonzero z with ``A z = 0`` that is nonnegative except for the used columns; None if there is none.
 
-    Off the span of the used columns the others become points B, and z exists if and only if zero is in their hull
-    (Gordan): ``min ||B u||^2 + (1 - sum(u))^2`` over ``u >= 0`` is then zero, and otherwise ``d^2 / (1 + d^2)`` at the
-    sum ``1 / (1 + d^2)`` with d the distance of the hull.
+    Let B be the other columns, projected on the complement of the span of the used columns. z exists if and only if
+    zero is in the convex hull of B (Gordan): then ``min ||B u||^2 + (1 - sum(u))^2`` over ``u >= 0`` is zero; otherwise
+    it is ``d^2 / (1 + d^2)`` at the sum ``1 / (1 + d^2)``, with d the distance of zero from the hull.
     """
     others = np.setdiff1d(np.arange(A.shape[1]), used)
     if not others.size:
