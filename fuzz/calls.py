@@ -18,7 +18,7 @@ from typing import Any
 import dask
 
 from cosep.datasets import MissingDataError
-from cosep.io.source import InputError
+from cosep.io.input_source import InputError
 from fuzz import valid, values
 from fuzz.harness import Case, Limits
 from fuzz.outcomes import ANSWER, CLEAR, PRINTED_ARRAY, UNCLEAR, WRONG_EXCEPTION, Found, place_of

@@ -16,7 +16,7 @@ pytest.importorskip("resource", reason="cases run in forks with limits, which th
 
 import fuzz
 from benchmarks.harness import read_rows
-from cosep.io.source import InputError
+from cosep.io.input_source import InputError
 from fuzz import __main__, harness, mutations, outcomes, page, seeds
 from fuzz.harness import Case, Limits
 from fuzz.outcomes import Found

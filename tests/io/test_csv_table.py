@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosep.io import csv_table, read
-from cosep.io.records import records
+from cosep.io.csv_records import records
 
 PARTS = st.sampled_from(["plain", 'a "b" c', "multi\nline", "x,y", '""', '"', 'tail"', '\n\n"\n', "é\r\nü", '5" disk'])
 

@@ -163,14 +163,14 @@ def test_pieces_of_a_table_fit_together(tmp_path, monkeypatch):
     matrix = read(path)
     assert matrix.row_names.tolist() == names
     np.testing.assert_array_equal(dense(matrix), X)
-    monkeypatch.setattr("cosep.io.blocks.LARGE", 1)
+    monkeypatch.setattr("cosep.io.growing_matrix.LARGE", 1)
     assert read(path).values.dtype == np.float32
     np.testing.assert_array_equal(dense(read(path)), X)
 
 
 @pytest.mark.parametrize("X", [DENSE, SPARSE.astype(np.uint8)], ids=["dense", "sparse"])
 def test_parquet_as_pandas_writes_it(X, tmp_path, monkeypatch):
-    monkeypatch.setattr("cosep.io.parquet.PIECE_ENTRIES", 20)
+    monkeypatch.setattr("cosep.io.parquet_table.PIECE_ENTRIES", 20)
     cols = [f"<c{j}>" for j in range(X.shape[1])]
     frame = pd.DataFrame(X, columns=cols, index=AWKWARD)
     frame.to_parquet(tmp_path / "x.parquet")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from cosep.io.layout import MISSING, NUMBER, SAMPLE, is_numbers
-from cosep.io.records import records
-from cosep.io.source import BYTES_A_LINE, Source
+from cosep.io.csv_records import records
+from cosep.io.input_source import BYTES_A_LINE, InputSource
+from cosep.io.table_layout import MISSING, NUMBER, SAMPLE, is_numbers
 from cosep.utils.extras import optional
 from cosep.utils.messages import shown
 
@@ -23,12 +23,12 @@ LONGEST_LINE, SAMPLE_FIELDS = 1 << 28, 1 << 24
 BYTES_A_FIELD = 64
 
 
-class CommaTable:
+class CsvTable:
     """A table as text: ``names`` is the heading, ``sample`` the first rows; it declares no ``index`` of row names."""
 
     index: str | None = None
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: InputSource) -> None:
         self.source = source
         self.separator = SEPARATORS[source.suffix]
         self.arrow = optional("pyarrow", f"reading {source.suffix}", "cli")

@@ -18,9 +18,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from cosep.io.arrays import choose
-from cosep.io.record import NamedMatrix, Names, as_names, build
-from cosep.io.source import Source
+from cosep.io.input_source import InputSource
+from cosep.io.named_matrix import NamedMatrix, Names, as_names, build
+from cosep.io.numpy_file import choose
 from cosep.utils.messages import shown
 
 HEADER = 128
@@ -52,7 +52,7 @@ class Variable(NamedTuple):
         return self.flags & 0xFF
 
 
-def read_matlab(source: Source, variable: str | None, labels: str | None) -> NamedMatrix:
+def read_matlab(source: InputSource, variable: str | None, labels: str | None) -> NamedMatrix:
     """Read the matrix that is named, or the only one; labels are a variable with one number for each row."""
     with source.expecting("a MATLAB file of version 4 to 7"):
         data = source.path.read_bytes()
@@ -76,7 +76,7 @@ def read_matlab(source: Source, variable: str | None, labels: str | None) -> Nam
     return build(source, found[name], labels=classes)
 
 
-def _version_4(source: Source, data: bytes) -> dict[str, Any]:
+def _version_4(source: InputSource, data: bytes) -> dict[str, Any]:
     """Return the matrices of numbers in a file of version 4."""
     order = "<" if struct.unpack_from("<i", data)[0] < 5000 else ">"
     found: dict[str, Any] = {}
@@ -131,7 +131,7 @@ def _variables(data: bytes, order: str) -> dict[str, Variable]:
     return found
 
 
-def _value(source: Source, data: bytes, order: str, variable: Variable, name: str) -> Any:
+def _value(source: InputSource, data: bytes, order: str, variable: Variable, name: str) -> Any:
     """Return the array that a variable holds."""
     shape = variable.shape
     sparse = variable.kind == SPARSE
@@ -159,7 +159,7 @@ def _numbers(kind: int, part: memoryview, order: str) -> NDArray[Any]:
     return np.frombuffer(part, f"{order}{TYPES[kind]}").astype(dtype)
 
 
-def _classes(source: Source, stored: Any, labels: str, n_rows: int) -> Names:
+def _classes(source: InputSource, stored: Any, labels: str, n_rows: int) -> Names:
     if not isinstance(stored, np.ndarray) or stored.dtype.kind not in "fiub" or stored.size != n_rows:
         source.fail(
             f"labels={shown(labels)} must be a variable with one number for each of the {n_rows} rows, got one of "

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from cosep.io.record import NamedMatrix, build
-from cosep.io.source import Source
+from cosep.io.input_source import InputSource
+from cosep.io.named_matrix import NamedMatrix, build
 from cosep.utils.messages import shown
 
 # How many numbers an entry has, by storage and field.
@@ -32,7 +32,7 @@ PIECE_LINES = 1 << 17
 BYTES_EACH = 64
 
 
-def read_market(source: Source) -> NamedMatrix:
+def read_matrix_market(source: InputSource) -> NamedMatrix:
     """Read the matrix; entries of a pattern are ones, symmetric matrices come whole, repeated entries are added up."""
     with source.expecting("a Matrix Market file"), source.open_text() as stream:
         storage, field, symmetry = _banner(source, stream)
@@ -52,7 +52,7 @@ def read_market(source: Source) -> NamedMatrix:
     return build(source, fill(source, entries, (m, n), symmetric=symmetry == "symmetric"))
 
 
-def _banner(source: Source, stream: TextIO) -> list[str]:
+def _banner(source: InputSource, stream: TextIO) -> list[str]:
     """Return storage, field and symmetry."""
     words = stream.readline(1000).lower().split()
     if words[:2] != ["%%matrixmarket", "matrix"] or len(words) != 5:
@@ -68,7 +68,7 @@ def _banner(source: Source, stream: TextIO) -> list[str]:
     return words[2:]
 
 
-def _sizes(source: Source, stream: TextIO, number: int) -> list[int]:
+def _sizes(source: InputSource, stream: TextIO, number: int) -> list[int]:
     """Return the numbers on the first line that is no comment."""
     line = next((line for line in stream if line.strip() and not line.startswith("%")), "")
     words = line.split()
@@ -80,7 +80,7 @@ def _sizes(source: Source, stream: TextIO, number: int) -> list[int]:
     return sizes
 
 
-def _entries(source: Source, stream: TextIO, count: int, width: int) -> NDArray[np.float64]:
+def _entries(source: InputSource, stream: TextIO, count: int, width: int) -> NDArray[np.float64]:
     """Return the numbers of all lines, which must be as many as announced."""
     parts, found = [np.zeros((0, width))], 0
     while lines := list(itertools.islice(stream, PIECE_LINES)):
@@ -98,7 +98,7 @@ def _entries(source: Source, stream: TextIO, count: int, width: int) -> NDArray[
     return np.concatenate(parts)
 
 
-def _coordinates(source: Source, entries: Any, shape: tuple[int, int], *, symmetric: bool) -> Any:
+def _coordinates(source: InputSource, entries: Any, shape: tuple[int, int], *, symmetric: bool) -> Any:
     places = entries[:, :2]
     good = (places == np.floor(places)) & (places >= 1) & (places <= shape)
     if not good.all():
@@ -116,7 +116,7 @@ def _coordinates(source: Source, entries: Any, shape: tuple[int, int], *, symmet
     return scipy.sparse.coo_array((values, (rows, cols)), shape=shape)
 
 
-def _array(source: Source, entries: Any, shape: tuple[int, int], *, symmetric: bool) -> Any:  # noqa: ARG001 - as above
+def _array(source: InputSource, entries: Any, shape: tuple[int, int], *, symmetric: bool) -> Any:  # noqa: ARG001 - as above
     if not symmetric:
         return entries[:, 0].reshape(shape, order="F")
     # Column by column, from the diagonal down.

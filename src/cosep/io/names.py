@@ -3,10 +3,10 @@
 import os
 from typing import Any
 
+from cosep.io.csv_records import records
 from cosep.io.csv_table import SEPARATORS
-from cosep.io.record import Names, as_names
-from cosep.io.records import records
-from cosep.io.source import Source, opened
+from cosep.io.input_source import InputSource, opened
+from cosep.io.named_matrix import Names, as_names
 from cosep.utils.columns import flat
 from cosep.utils.messages import shown
 
@@ -86,12 +86,12 @@ def read_labels(path: str | os.PathLike[str], row_names: Any) -> Names:
         return as_names(source, found)
 
 
-def _lines(source: Source) -> list[str]:
+def _lines(source: InputSource) -> list[str]:
     with source.expecting("one entry per line"), source.open_text() as stream:
         return [line.rstrip("\r\n") for line in source.bounded(stream, BYTES_AN_ENTRY, "its lines")]
 
 
-def _by_name(source: Source, records: list[list[str]], names: list[str]) -> list[str]:
+def _by_name(source: InputSource, records: list[list[str]], names: list[str]) -> list[str]:
     known: dict[str, str] = {}
     for name, label in records:
         if known.setdefault(name, label) != label:

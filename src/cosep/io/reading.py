@@ -4,18 +4,18 @@ import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from cosep.io.arrays import read_npy, read_npz
-from cosep.io.cells import read_cells
-from cosep.io.counts import TextOptions
 from cosep.io.csv_table import SEPARATORS
-from cosep.io.layout import LAYOUTS
+from cosep.io.h5ad_file import read_h5ad
+from cosep.io.input_source import InputSource, opened
 from cosep.io.matlab import read_matlab
-from cosep.io.matrix_market import read_market
-from cosep.io.parquet import PARQUET_SUFFIXES
-from cosep.io.record import NamedMatrix
-from cosep.io.source import Source, opened
+from cosep.io.matrix_market import read_matrix_market
+from cosep.io.named_matrix import NamedMatrix
+from cosep.io.numpy_file import read_npy, read_npz
+from cosep.io.parquet_table import PARQUET_SUFFIXES
+from cosep.io.table_layout import LAYOUTS
 from cosep.io.tables import read_table, read_text_column
-from cosep.io.text import count_texts, read_folder, read_json_lines, read_lines
+from cosep.io.texts import count_texts, read_folder, read_json_lines, read_lines
+from cosep.io.word_counts import TextOptions
 from cosep.utils.messages import shown
 
 
@@ -135,13 +135,13 @@ class _Reader(NamedTuple):
 def _texts(find: Callable[..., Any], text: TextOptions | None, *options: str) -> _Reader:
     """Return a reader that counts the words of texts."""
 
-    def read_texts(source: Source, **asked: Any) -> NamedMatrix:
+    def read_texts(source: InputSource, **asked: Any) -> NamedMatrix:
         return count_texts(source, find(source, **asked), text)
 
     return _Reader(read_texts, frozenset(options), streams=True)
 
 
-def _reader(source: Source, text: TextOptions | None) -> _Reader:
+def _reader(source: InputSource, text: TextOptions | None) -> _Reader:
     """Return what reads this kind of file."""
     column = None if text is None else text.column
     table = (
@@ -157,11 +157,11 @@ def _reader(source: Source, text: TextOptions | None) -> _Reader:
         ".ndjson": json_lines,
         **dict.fromkeys(SEPARATORS, table),
         **dict.fromkeys(PARQUET_SUFFIXES, table._replace(streams=False)),
-        ".mtx": _Reader(read_market, streams=True),
+        ".mtx": _Reader(read_matrix_market, streams=True),
         ".npy": _Reader(read_npy),
         ".npz": _Reader(read_npz, frozenset({"variable"})),
         ".mat": _Reader(read_matlab, frozenset({"variable", "labels"})),
-        ".h5ad": _Reader(read_cells, frozenset({"layer", "labels"})),
+        ".h5ad": _Reader(read_h5ad, frozenset({"layer", "labels"})),
     }
     if source.suffix not in readers:
         known = ", ".join(sorted(readers.keys() - {"/"}))

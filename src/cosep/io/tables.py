@@ -5,28 +5,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.io.blocks import Blocks
-from cosep.io.counts import TextOptions
-from cosep.io.csv_table import CommaTable
-from cosep.io.layout import Layout, find_column, find_layout
-from cosep.io.parquet import PARQUET_SUFFIXES, ParquetTable
-from cosep.io.record import NamedMatrix, as_names, build, numbered
-from cosep.io.source import Source
-from cosep.io.text import BYTES_A_CHARACTER, Texts
+from cosep.io.csv_table import CsvTable
+from cosep.io.growing_matrix import GrowingMatrix
+from cosep.io.input_source import InputSource
+from cosep.io.named_matrix import NamedMatrix, as_names, build, numbered
+from cosep.io.parquet_table import PARQUET_SUFFIXES, ParquetTable
+from cosep.io.table_layout import Layout, find_column, find_layout
+from cosep.io.texts import BYTES_A_CHARACTER, NamedTexts
 from cosep.io.triplets import Triplets
+from cosep.io.word_counts import TextOptions
 from cosep.utils.messages import shown
 
-Table = CommaTable | ParquetTable
+Table = CsvTable | ParquetTable
 # Memory that a name takes, besides its characters.
 BYTES_A_NAME = 64
 
 
-def open_table(source: Source) -> Table:
+def open_table(source: InputSource) -> Table:
     """Return the table of a file by its suffix."""
-    return ParquetTable(source) if source.suffix in PARQUET_SUFFIXES else CommaTable(source)
+    return ParquetTable(source) if source.suffix in PARQUET_SUFFIXES else CsvTable(source)
 
 
-def read_table(source: Source, layout: str | None, index: str | None, labels: str | None) -> NamedMatrix:
+def read_table(source: InputSource, layout: str | None, index: str | None, labels: str | None) -> NamedMatrix:
     """Read a matrix."""
     table = open_table(source)
     found = find_layout(source, table.names, table.sample, layout, index or table.index, labels)
@@ -34,7 +34,7 @@ def read_table(source: Source, layout: str | None, index: str | None, labels: st
 
 
 def _read_wide(table: Table, layout: Layout) -> NamedMatrix:
-    blocks = Blocks(len(layout.numbers))
+    blocks = GrowingMatrix(len(layout.numbers))
     words: dict[int, list[str]] = {j: [] for j in (layout.index, layout.labels) if j is not None}
     for piece in table.pieces(layout.numbers, list(words)):
         for j, part in words.items():
@@ -76,7 +76,7 @@ def _refuse_missing(table: Table, row: str, j: int) -> None:
     table.source.fail(f"{row}, column {shown(table.names[j])} is missing; fill or drop missing values first.")
 
 
-def read_text_column(source: Source, options: TextOptions, index: str | None, labels: str | None) -> Texts:
+def read_text_column(source: InputSource, options: TextOptions, index: str | None, labels: str | None) -> NamedTexts:
     """Read one text for each row of a table."""
     table = open_table(source)
     wanted = {"column": options.column, "index": index or table.index, "labels": labels}
@@ -89,4 +89,4 @@ def read_text_column(source: Source, options: TextOptions, index: str | None, la
             size += BYTES_A_NAME * len(piece[j]) + BYTES_A_CHARACTER * piece[j].nbytes
         source.check_growth(size, "its texts")
     texts, names, classes = (parts[places[what]] if what in places else None for what in wanted)
-    return Texts(texts or [], names, classes)
+    return NamedTexts(texts or [], names, classes)

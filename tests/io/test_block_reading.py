@@ -16,9 +16,9 @@ import pytest
 import scipy.sparse
 import zarr
 
-import cosep.io.stores
-import cosep.io.writing
-import cosep.io.zarr
+import cosep.io.block_reading
+import cosep.io.block_writing
+import cosep.io.zarr_store
 import cosep.matrix.blocks
 from cosep import CoSeparableNMF, make_coseparable
 from cosep.io import read_blocks, write_blocks
@@ -41,7 +41,7 @@ def small_blocks(monkeypatch):
     """Cut into many blocks what is too small for it."""
     monkeypatch.setattr(cosep.matrix.blocks, "MOST_ENTRIES", 300)
     monkeypatch.setattr(cosep.matrix.blocks, "MOST_ROWS", 7)
-    monkeypatch.setattr(cosep.io.writing, "CHUNK", 200)
+    monkeypatch.setattr(cosep.io.block_writing, "CHUNK", 200)
 
 
 def cut(X):
@@ -112,7 +112,7 @@ def test_a_store_is_fitted(planted, tmp_path):
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("stretch", [1, 7, 1000])
 def test_blocks_of_a_csr_matrix_hold_no_more_than_they_may(stretch, monkeypatch, tmp_path):
-    monkeypatch.setattr(cosep.io.zarr, "STRETCH", stretch)
+    monkeypatch.setattr(cosep.io.zarr_store, "STRETCH", stretch)
     rng = np.random.default_rng(0)
     X = scipy.sparse.csr_array(rng.random((90, N)) < rng.choice([0.02, 0.9, 0.0], (90, 1)))
     write_blocks(tmp_path / "store", [X.astype(np.float32)])
@@ -153,7 +153,7 @@ def test_tables_have_names(planted, tmp_path):
 
 
 def test_without_dask_blocks_are_read_one_after_the_other(planted, monkeypatch, tmp_path):
-    monkeypatch.setattr(cosep.io.stores, "find_spec", lambda _: None)
+    monkeypatch.setattr(cosep.io.block_reading, "find_spec", lambda _: None)
     STORES["csr"](tmp_path / "store", planted[0])
     assert type(read_blocks(tmp_path / "store")) is RowBlocks
 

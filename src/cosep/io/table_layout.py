@@ -10,7 +10,7 @@ The row names of a wide table are in its first column if that has no heading or 
 import re
 from dataclasses import dataclass
 
-from cosep.io.source import Source
+from cosep.io.input_source import InputSource
 from cosep.utils.messages import shown
 
 # Rows that are looked at to tell names from numbers.
@@ -35,13 +35,18 @@ class Layout:
 
 
 def find_layout(
-    source: Source, names: list[str], sample: list[list[str]], layout: str | None, index: str | None, labels: str | None
+    source: InputSource,
+    names: list[str],
+    sample: list[list[str]],
+    layout: str | None,
+    index: str | None,
+    labels: str | None,
 ) -> Layout:
     """Return where the names, labels and numbers of a table stand.
 
     Parameters
     ----------
-    source : Source
+    source : InputSource
     names : list of str
         The heading.
     sample : list of list of str
@@ -74,7 +79,7 @@ def find_layout(
     return Layout(names, False, at, place, numbers)  # noqa: FBT003 - the field has a name in the record
 
 
-def find_column(source: Source, names: list[str], wanted: str, option: str) -> int:
+def find_column(source: InputSource, names: list[str], wanted: str, option: str) -> int:
     """Return the position of a column that the user names."""
     if names.count(wanted) != 1:
         problem = "no column" if wanted not in names else "several columns"
@@ -90,7 +95,7 @@ def is_numbers(fields: list[str]) -> bool:
     return bool(present) and all(NUMBER.fullmatch(field) for field in present)
 
 
-def _guess(source: Source, columns: list[list[str]]) -> str:
+def _guess(source: InputSource, columns: list[list[str]]) -> str:
     if len(columns) != 3 or not is_numbers(columns[2]):
         return "wide"
     numeric = is_numbers(columns[1])

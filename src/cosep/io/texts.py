@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from cosep.io.counts import TextOptions, count_words
-from cosep.io.record import NamedMatrix, as_names, build, check_unicode
-from cosep.io.source import BYTES_A_LINE, InputError, Source, check_inside
+from cosep.io.input_source import BYTES_A_LINE, InputError, InputSource, check_inside
+from cosep.io.named_matrix import NamedMatrix, as_names, build, check_unicode
+from cosep.io.word_counts import TextOptions, count_words
 from cosep.utils.messages import shown
 
 SUFFIX = ".txt"
@@ -21,7 +21,7 @@ BYTES_A_TEXT, BYTES_A_CHARACTER = 256, 4
 JSON_GROWTH = 48
 
 
-class Texts(NamedTuple):
+class NamedTexts(NamedTuple):
     """Texts, what each is called and, where asked for, its class."""
 
     texts: list[str]
@@ -29,7 +29,7 @@ class Texts(NamedTuple):
     labels: list[str] | None = None
 
 
-def count_texts(source: Source, found: Texts, options: TextOptions | None) -> NamedMatrix:
+def count_texts(source: InputSource, found: NamedTexts, options: TextOptions | None) -> NamedMatrix:
     """Return the words of texts as a matrix."""
     options = options or TextOptions()
     if not found.texts:
@@ -46,7 +46,7 @@ def count_texts(source: Source, found: Texts, options: TextOptions | None) -> Na
     return build(source, counts, found.names, words, labels=labels, **more)
 
 
-def read_folder(source: Source) -> Texts:
+def read_folder(source: InputSource) -> NamedTexts:
     """Read every ``.txt`` file of a folder and the folders in it; names are the paths within it, without the suffix."""
     paths = sorted(_text_files(source), key=lambda path: path.relative_to(source.path).as_posix())
     if not paths:
@@ -56,13 +56,13 @@ def read_folder(source: Source) -> Texts:
         )
     texts = []
     for path in paths:
-        one = Source(path, str(path), SUFFIX, "")
+        one = InputSource(path, str(path), SUFFIX, "")
         with one.expecting("text"), one.open_text() as stream:
             texts.append(stream.read())
-    return Texts(texts, [path.relative_to(source.path).as_posix()[: -len(SUFFIX)] for path in paths])
+    return NamedTexts(texts, [path.relative_to(source.path).as_posix()[: -len(SUFFIX)] for path in paths])
 
 
-def _text_files(source: Source) -> Iterator[Path]:
+def _text_files(source: InputSource) -> Iterator[Path]:
     """Find regular files; nothing is entered twice, as links to folders are not followed."""
 
     def refuse(error: OSError) -> NoReturn:
@@ -76,16 +76,16 @@ def _text_files(source: Source) -> Iterator[Path]:
                 yield path
 
 
-def read_lines(source: Source) -> Texts:
+def read_lines(source: InputSource) -> NamedTexts:
     """Read one text per line; names count the lines from 1."""
     with source.expecting("one text per line"), source.open_text(growth=BYTES_A_CHARACTER) as stream:
         every = source.bounded(stream, BYTES_A_LINE, "its lines")
         lines = ((number, line.strip()) for number, line in enumerate(every, 1))
         kept = list(source.bounded(((number, line) for number, line in lines if line), BYTES_A_TEXT, "its texts"))
-    return Texts([line for _, line in kept], [f"line {number}" for number, _ in kept])
+    return NamedTexts([line for _, line in kept], [f"line {number}" for number, _ in kept])
 
 
-def read_json_lines(source: Source, column: str | None, index: str | None, labels: str | None) -> Texts:
+def read_json_lines(source: InputSource, column: str | None, index: str | None, labels: str | None) -> NamedTexts:
     """Read one JSON object per line."""
     column = column or "text"
     texts: list[str] = []
@@ -109,10 +109,10 @@ def read_json_lines(source: Source, column: str | None, index: str | None, label
                 classes.append(_plain(_field(source, number, record, labels)))
     if ids and all(isinstance(one, (str, int)) for one in ids):
         names = [_plain(one) for one in ids]
-    return Texts(texts, names, None if labels is None else classes)
+    return NamedTexts(texts, names, None if labels is None else classes)
 
 
-def _record(source: Source, number: int, line: str) -> dict[str, Any]:
+def _record(source: InputSource, number: int, line: str) -> dict[str, Any]:
     source.check_growth(JSON_GROWTH * len(line), f"line {number}")
     try:
         record = json.loads(line)
@@ -123,7 +123,7 @@ def _record(source: Source, number: int, line: str) -> dict[str, Any]:
     return record
 
 
-def _field(source: Source, number: int, record: dict[str, Any], name: str) -> Any:
+def _field(source: InputSource, number: int, record: dict[str, Any], name: str) -> Any:
     if name not in record:
         source.fail(
             f"line {number} has no field {shown(name)}, only {', '.join(map(repr, record)):.200}; name another."

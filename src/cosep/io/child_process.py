@@ -14,7 +14,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.io.source import Source
+from cosep.io.input_source import InputSource
 from cosep.utils.memory import machine_memory, most_bytes
 
 # What the child may compute: some seconds, and one more for every such number of bytes. It may wait ten times as long.
@@ -32,7 +32,7 @@ class ChildReader:
     without a guarded main module may start it. Whatever ends the ``with`` block, Ctrl-C too, ends the child.
     """
 
-    def __init__(self, script: Path, source: Source, **request: Any) -> None:
+    def __init__(self, script: Path, source: InputSource, **request: Any) -> None:
         self.source = source
         self.seconds = SECONDS + source.size // BYTES_A_SECOND
         memory = min(most_bytes(source.size), machine_memory())

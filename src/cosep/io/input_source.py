@@ -57,7 +57,7 @@ class InputError(ValueError):
 
 
 @dataclass(frozen=True)
-class Source:
+class InputSource:
     """A regular file, a folder, or the standard input once it is a file.
 
     Parameters
@@ -161,7 +161,7 @@ class Source:
 class _Bounded(io.RawIOBase):
     """Bytes of a source, until there are too many of them or, in a text, one that no text has."""
 
-    def __init__(self, source: Source, stream: Any, *, text: bool, growth: int) -> None:
+    def __init__(self, source: InputSource, stream: Any, *, text: bool, growth: int) -> None:
         self.source, self.stream, self.text = source, stream, text
         self.count, self.limit = 0, source.largest // growth
 
@@ -183,7 +183,7 @@ class _Bounded(io.RawIOBase):
 
 
 @contextmanager
-def opened(path: Any, kind: str | None) -> Iterator[Source]:
+def opened(path: Any, kind: str | None) -> Iterator[InputSource]:
     """Find out what a path stands for; the standard input is copied to a temporary file meanwhile."""
     checked = check_path(path, "path", "the name of a file or folder, or '-' for the standard input")
     if str(checked) != STANDARD_INPUT:
@@ -204,7 +204,7 @@ def _is_empty(path: Path) -> bool:
         return not file.read(1)
 
 
-def _located(path: Path, name: str, kind: str | None) -> Source:
+def _located(path: Path, name: str, kind: str | None) -> InputSource:
     try:
         mode = path.stat().st_mode
         empty = stat.S_ISREG(mode) and _is_empty(path)
@@ -213,7 +213,7 @@ def _located(path: Path, name: str, kind: str | None) -> Source:
         msg = f"{name}: cannot be opened ({what}); check the name and the permissions."
         raise InputError(msg) from error
     if stat.S_ISDIR(mode):
-        return Source(path, name, "/", "")
+        return InputSource(path, name, "/", "")
     if not stat.S_ISREG(mode):
         msg = f"{name}: is no regular file; pipe it in with '-' as the path."
         raise InputError(msg)
@@ -222,10 +222,10 @@ def _located(path: Path, name: str, kind: str | None) -> Source:
         raise InputError(msg)
     suffixes = Path(f"_.{kind}" if kind is not None else path.name).suffixes
     packing = suffixes.pop().lower() if suffixes and suffixes[-1].lower() in UNPACKERS else ""
-    return Source(path, name, suffixes[-1].lower() if suffixes else "", packing)
+    return InputSource(path, name, suffixes[-1].lower() if suffixes else "", packing)
 
 
-def check_within(source: Source) -> None:
+def check_within(source: InputSource) -> None:
     """Refuse a folder with links that lead out of it, or with anything but files and folders."""
     folders = [os.fspath(source.path)]
     while folders:
@@ -237,7 +237,7 @@ def check_within(source: Source) -> None:
                     check_inside(source, Path(entry.path))
 
 
-def check_inside(source: Source, path: Path) -> None:
+def check_inside(source: InputSource, path: Path) -> None:
     """Refuse a path within a folder that is a link to something outside it, or neither a file nor a folder."""
     if path.is_symlink() and not path.resolve().is_relative_to(source.path.resolve()):
         where = path.relative_to(source.path)

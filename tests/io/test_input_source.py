@@ -336,7 +336,7 @@ def test_more_than_the_memory_is_refused(tmp_path, monkeypatch):
 
 
 def test_names_that_would_fill_the_memory_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("cosep.io.record.LARGEST_NAMES", 1000)
+    monkeypatch.setattr("cosep.io.named_matrix.LARGEST_NAMES", 1000)
     (tmp_path / "x.csv").write_text(f"n,a,b,c\n{'x' * 500},1,2,3\n")
     with pytest.raises(ValueError, match="a name of 500 characters among 1 names is too long"):
         read(tmp_path / "x.csv")

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from cosep.io.source import Source
+from cosep.io.input_source import InputSource
 from cosep.utils.columns import flat
 from cosep.utils.messages import shown
 
@@ -68,7 +68,7 @@ class NamedMatrix:
             raise ValueError(msg)
 
 
-def as_names(source: Source, names: Any) -> Names:
+def as_names(source: InputSource, names: Any) -> Names:
     """Return names as an array, in which every one takes the space of the longest."""
     names = [str(name) for name in names]
     longest = max(map(len, names), default=0)
@@ -81,7 +81,7 @@ def as_names(source: Source, names: Any) -> Names:
     return np.asarray(names, dtype=np.str_)
 
 
-def check_unicode(source: Source, words: list[str]) -> None:
+def check_unicode(source: InputSource, words: list[str]) -> None:
     """Refuse text that no file could hold, such as half of a surrogate pair from a JSON escape or a file name."""
     for word in words:
         try:
@@ -95,7 +95,7 @@ def numbered(what: str, count: int) -> Names:
     return np.char.add(f"{what} ", np.arange(count).astype(np.str_))
 
 
-def build(source: Source, values: Any, row_names: Any = None, col_names: Any = None, **more: Any) -> NamedMatrix:
+def build(source: InputSource, values: Any, row_names: Any = None, col_names: Any = None, **more: Any) -> NamedMatrix:
     """Return the record of a matrix that was just read, once its entries are checked.
 
     Raises
@@ -122,7 +122,7 @@ def build(source: Source, values: Any, row_names: Any = None, col_names: Any = N
     return NamedMatrix(values, rows, cols, **more)
 
 
-def _refuse_entry(source: Source, values: Any, row_names: Any, col_names: Any) -> None:
+def _refuse_entry(source: InputSource, values: Any, row_names: Any, col_names: Any) -> None:
     """Raise if there is a bad entry, naming the first; parts that do not fit together are not looked at."""
     from cosep.matrix.checks import is_sound  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
 

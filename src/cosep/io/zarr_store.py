@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from cosep.io.codecs import codec_problem
-from cosep.io.record import as_names
-from cosep.io.source import InputError, Source, check_within, fingerprint
+from cosep.io.input_source import InputError, InputSource, check_within, fingerprint
+from cosep.io.named_matrix import as_names
+from cosep.io.zarr_codecs import codec_problem
 from cosep.records.archive import is_unicode
 from cosep.utils.extras import optional
 from cosep.utils.messages import shown
@@ -47,7 +47,7 @@ def is_zarr(path: Path) -> bool:
     return any((path / mark).is_file() for mark in MARKS)
 
 
-def zarr_blocks(source: Source, layer: str | None) -> dict[str, Any]:
+def zarr_blocks(source: InputSource, layer: str | None) -> dict[str, Any]:
     """Return what `RowBlocks` takes."""
     optional("zarr", "reading a Zarr store", "dask")
     with source.expecting(EXPECTED):
@@ -113,7 +113,7 @@ def open_array(path: Path) -> Any:
     return array
 
 
-def _sized_array(source: Source, path: Path) -> Any:
+def _sized_array(source: InputSource, path: Path) -> Any:
     """Open an array whose single chunks fit into memory."""
     array = open_array(path)
     chunk = int(np.prod(array.shards or array.chunks, dtype=object)) * max(8, array.dtype.itemsize)
@@ -121,7 +121,7 @@ def _sized_array(source: Source, path: Path) -> Any:
     return array
 
 
-def _chosen(source: Source, root: Node, layer: str | None) -> Node:
+def _chosen(source: InputSource, root: Node, layer: str | None) -> Node:
     """Return the matrix of an AnnData: X, a layer, or with the layer "raw" what is kept as raw."""
     layers = {path.name: path for path in sorted((root.path / "layers").glob("*")) if is_zarr(path)}
     if is_zarr(root.path / RAW / "X"):
@@ -134,7 +134,7 @@ def _chosen(source: Source, root: Node, layer: str | None) -> Node:
     return node_at(root.path / "X" if layer is None else layers[layer])
 
 
-def _dense(source: Source, node: Node) -> dict[str, Any]:
+def _dense(source: InputSource, node: Node) -> dict[str, Any]:
     """Cut an array at the ends of its chunks, which may cut the columns as well."""
     from cosep.matrix.blocks import MOST_ENTRIES, MOST_ROWS  # noqa: PLC0415 - importing cosep.io must stay quick
 
@@ -160,7 +160,7 @@ def _dense_rows(path: str, start: int, stop: int) -> NDArray[Any]:
     return np.asarray(open_array(Path(path))[start:stop])
 
 
-def _sparse(source: Source, node: Node) -> dict[str, Any]:
+def _sparse(source: InputSource, node: Node) -> dict[str, Any]:
     """Cut a csr matrix so that blocks hold about as many entries each."""
     kind = node.attributes.get("encoding-type")
     if kind == "csc_matrix":
@@ -239,12 +239,12 @@ def _entries(path: Path, low: int, high: int) -> NDArray[Any]:
     return values
 
 
-def _check_numbers(source: Source, array: Any) -> None:
+def _check_numbers(source: InputSource, array: Any) -> None:
     if array.dtype.kind not in "fiub":
         source.fail(f"expected real numbers, got an array of {array.dtype}; convert it first.")
 
 
-def _checked_ends(source: Source, m: int, cuts: Any) -> list[int]:
+def _checked_ends(source: InputSource, m: int, cuts: Any) -> list[int]:
     """Return where blocks end, the last one with the matrix."""
     if len(cuts) >= MOST_BLOCKS:
         source.fail(f"{m} rows would be {len(cuts) + 1} blocks; is the store sound? Write it with larger chunks.")
@@ -266,7 +266,7 @@ def _names_at(path: Path) -> Path:
     return found.path if found.is_array else found.path / "values"
 
 
-def _check_names(source: Source, path: Path, size: int) -> None:
+def _check_names(source: InputSource, path: Path, size: int) -> None:
     """Read all names once, some chunks at a time, so that damage is found before a long computation needs them."""
     array, where = _sized_array(source, path), path.relative_to(source.path)
     if array.shape != (size,):
@@ -276,7 +276,7 @@ def _check_names(source: Source, path: Path, size: int) -> None:
         _as_text(array[start : start + step])
 
 
-def _names(source: Source, path: str, positions: NDArray[np.intp]) -> NDArray[np.str_]:
+def _names(source: InputSource, path: str, positions: NDArray[np.intp]) -> NDArray[np.str_]:
     """Return some of the names."""
     with source.expecting(EXPECTED):
         unique, back = np.unique(positions, return_inverse=True)

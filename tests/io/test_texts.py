@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import cosep.io.counts
+import cosep.io.word_counts
 from cosep.io import TextOptions, read, read_labels, vectorise
-from cosep.io.counts import count_words
+from cosep.io.word_counts import count_words
 
 ALL = TextOptions(min_df=1, stop_words=None)
 
@@ -68,8 +68,8 @@ def test_words_that_are_found_bit_by_bit_are_the_same(texts, lowercase, stop_wor
     answers = []
     for check, short in ((None, 9), (lambda *_: None, 9), (lambda *_: None, 999)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(cosep.io.counts, "SHORT_TEXT", short)
-            patch.setattr(cosep.io.counts, "MOST_AT_ONCE", 2)
+            patch.setattr(cosep.io.word_counts, "SHORT_TEXT", short)
+            patch.setattr(cosep.io.word_counts, "MOST_AT_ONCE", 2)
             try:
                 counts, words = count_words([*texts, "the aa aB aa aB"], options, check)
                 answers.append((counts.toarray().tolist(), words.tolist()))

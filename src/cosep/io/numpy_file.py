@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cosep.io.record import NamedMatrix, build
-from cosep.io.source import Source
+from cosep.io.input_source import InputSource
+from cosep.io.named_matrix import NamedMatrix, build
 from cosep.records.archive import ArrayHeader, array_headers, read_arrays
 from cosep.utils.messages import shown
 
@@ -25,7 +25,7 @@ SPARSE_PARTS = {
 }
 
 
-def read_npy(source: Source) -> NamedMatrix:
+def read_npy(source: InputSource) -> NamedMatrix:
     """Read one array."""
     with source.expecting("an array saved by numpy.save"):
         stored = np.lib.format.open_memmap(source.path, mode="r")
@@ -34,14 +34,14 @@ def read_npy(source: Source) -> NamedMatrix:
     return build(source, values)
 
 
-def npy_header(source: Source) -> ArrayHeader:
+def npy_header(source: InputSource) -> ArrayHeader:
     """Return the size and type of the one array, which is not read."""
     with source.expecting("an array saved by numpy.save"):
         stored = np.lib.format.open_memmap(source.path, mode="r")
         return _check_header(source, ArrayHeader(stored.shape, stored.dtype))
 
 
-def npz_header(source: Source) -> ArrayHeader:
+def npz_header(source: InputSource) -> ArrayHeader:
     """Return the size and type of the matrix that `read_npz` would read."""
     with source.expecting(NPZ):
         headers = _headers(source)
@@ -50,7 +50,7 @@ def npz_header(source: Source) -> ArrayHeader:
         return _check_header(source, ArrayHeader(_shape(source), headers["data"].dtype), headers["data"].n_entries)
 
 
-def read_npz(source: Source, variable: str | None) -> NamedMatrix:
+def read_npz(source: InputSource, variable: str | None) -> NamedMatrix:
     """Read a matrix saved by scipy.sparse.save_npz, or an array saved by numpy.savez."""
     with source.expecting(NPZ):
         headers = _headers(source)
@@ -62,23 +62,23 @@ def read_npz(source: Source, variable: str | None) -> NamedMatrix:
     return build(source, values)
 
 
-def _headers(source: Source) -> dict[str, ArrayHeader]:
+def _headers(source: InputSource) -> dict[str, ArrayHeader]:
     """Return what the arrays of a file announce, if all of them together would fit."""
     headers = array_headers(source.path)
     source.check_memory(sum(header.n_bytes for header in headers.values()), NPZ)
     return headers
 
 
-def _chosen(source: Source, headers: Mapping[str, ArrayHeader], variable: str | None) -> str:
+def _chosen(source: InputSource, headers: Mapping[str, ArrayHeader], variable: str | None) -> str:
     return choose(source, {name: header.shape for name, header in headers.items() if header.is_numeric}, variable)
 
 
-def _shape(source: Source) -> tuple[int, ...]:
+def _shape(source: InputSource) -> tuple[int, ...]:
     """Return the shape that scipy.sparse.save_npz wrote."""
     return tuple(int(size) for size in read_arrays(source.path, ["shape"])["shape"][:3])
 
 
-def _sparse(source: Source, headers: Mapping[str, ArrayHeader]) -> Any:
+def _sparse(source: InputSource, headers: Mapping[str, ArrayHeader]) -> Any:
     stored = read_arrays(source.path, ["format"])["format"].item()
     kind = stored.decode() if isinstance(stored, bytes) else str(stored)
     parts = SPARSE_PARTS.get(kind, ())
@@ -96,7 +96,7 @@ def _sparse(source: Source, headers: Mapping[str, ArrayHeader]) -> Any:
     return build_sparse(tuple(arrays[part] for part in ("data", *parts[:-2])), shape=shape)
 
 
-def choose(source: Source, shapes: Mapping[str, tuple[int, ...]], variable: str | None) -> str:
+def choose(source: InputSource, shapes: Mapping[str, tuple[int, ...]], variable: str | None) -> str:
     """Return the variable that the user names, or the only matrix: with two dimensions, and longer than one in both."""
     known = ", ".join(f"{name} {' x '.join(map(str, shape))}" for name, shape in shapes.items()) or "none"
     if variable is not None:
@@ -110,7 +110,7 @@ def choose(source: Source, shapes: Mapping[str, tuple[int, ...]], variable: str 
     return found[0]
 
 
-def _check_header(source: Source, header: ArrayHeader, n_stored: int | None = None) -> ArrayHeader:
+def _check_header(source: InputSource, header: ArrayHeader, n_stored: int | None = None) -> ArrayHeader:
     """Refuse what is not a matrix of numbers, and one that would not fit; of a sparse one ``n_stored`` are stored."""
     shape = header.shape
     if len(shape) != 2 or not header.is_numeric:

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.io.arrays import npy_header, npz_header
-from cosep.io.layout import find_layout
-from cosep.io.parquet import PARQUET_SUFFIXES, ParquetTable
+from cosep.io.input_source import InputSource, check_inside, fingerprint, opened
+from cosep.io.numpy_file import npy_header, npz_header
+from cosep.io.parquet_table import PARQUET_SUFFIXES, ParquetTable
 from cosep.io.reading import read
-from cosep.io.source import Source, check_inside, fingerprint, opened
+from cosep.io.table_layout import find_layout
 from cosep.records.archive import ArrayHeader
 from cosep.utils.extras import optional
 from cosep.utils.messages import shown
 
-ARRAYS: dict[str, Callable[[Source], ArrayHeader]] = {".npy": npy_header, ".npz": npz_header}
+ARRAYS: dict[str, Callable[[InputSource], ArrayHeader]] = {".npy": npy_header, ".npz": npz_header}
 SUFFIXES = (*ARRAYS, *PARQUET_SUFFIXES)
 
 
@@ -40,7 +40,7 @@ def _numbers_apart(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name) if part]
 
 
-def file_blocks(source: Source) -> dict[str, Any]:
+def file_blocks(source: InputSource) -> dict[str, Any]:
     """Return what `RowBlocks` takes."""
     paths = block_files(source.path)
     if not paths:
@@ -96,14 +96,14 @@ def _of_tables(paths: list[Path]) -> dict[str, Any]:
     }
 
 
-def _heading(source: Source) -> Heading:
+def _heading(source: InputSource) -> Heading:
     parquet = optional("pyarrow.parquet", "reading .parquet", "cli")
     with source.expecting("a Parquet file"):
         metadata = parquet.read_metadata(source.path)
         return Heading(metadata.num_rows, list(metadata.schema.to_arrow_schema().names))
 
 
-def _check_alike(source: Source, names: list[str], first: list[str], first_file: str) -> None:
+def _check_alike(source: InputSource, names: list[str], first: list[str], first_file: str) -> None:
     if names == first:
         return
     if len(names) != len(first):

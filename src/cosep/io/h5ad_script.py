@@ -1,10 +1,11 @@
-"""Read one matrix of an ``.h5ad`` file, with the names of its rows and columns, in a process of its own.
+"""Script that reads one matrix of an ``.h5ad`` file, with the names of its rows and columns, in a process of its own.
 
-The HDF5 library can run for ever, or end its process, on a damaged file. So `cosep.io.child` runs this file as a script
-that imports nothing of the package, and puts limits on it. Only what was asked for is opened, and every object is
-looked at first: no link to another file, no data kept in another file, and no filter that HDF5 would load as a plug-in.
+The HDF5 library can hang, or crash its process, on a damaged file. So `cosep.io.child_process` runs this file as a
+script, with limits on time and memory. The script imports nothing of the package. It opens only what was asked for,
+and checks every object first: no links to other files, no data stored in other files, and no filters that HDF5 would
+load as plug-ins.
 
-Every message to the parent is a byte for its kind, its length and its body: JSON, or a piece of an array.
+Every message to the parent is one byte for its kind, its length, and its body: JSON or a piece of an array.
 """
 
 import json

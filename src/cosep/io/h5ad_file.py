@@ -5,15 +5,15 @@ from typing import Any
 
 import scipy.sparse
 
-from cosep.io.child import ChildReader
-from cosep.io.record import NamedMatrix, as_names, build
-from cosep.io.source import InputError, Source
+from cosep.io.child_process import ChildReader
+from cosep.io.input_source import InputError, InputSource
+from cosep.io.named_matrix import NamedMatrix, as_names, build
 from cosep.utils.extras import check_installed
 
-SCRIPT = Path(__file__).with_name("hdf5.py")
+SCRIPT = Path(__file__).with_name("h5ad_script.py")
 
 
-def read_cells(source: Source, layer: str | None, labels: str | None) -> NamedMatrix:
+def read_h5ad(source: InputSource, layer: str | None, labels: str | None) -> NamedMatrix:
     """Read X, a layer, or with the layer "raw" what the file keeps as raw; labels are a column of ``obs``."""
     check_installed("h5py", "reading .h5ad", "anndata")
     with (

@@ -15,7 +15,7 @@ BYTES_STORED, BYTES_NAMED = 12, 64
 SMALL_TYPES = (np.uint8, np.uint16, np.float32)
 
 
-class Blocks:
+class GrowingMatrix:
     """A matrix that grows by rows, each block stored in the smallest type that holds it exactly."""
 
     def __init__(self, n_cols: int) -> None:

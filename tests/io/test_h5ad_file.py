@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from cosep.io import child, hdf5, read
-from cosep.io.source import Source
+from cosep.io import child_process, h5ad_script, read
+from cosep.io.input_source import InputSource
 
 
 @pytest.fixture
@@ -233,22 +233,25 @@ def test_broken_cells_are_refused_in_one_sentence(case, tmp_path):
     ],
 )
 def test_a_child_that_hangs_or_dies_is_told(code, told, tmp_path, monkeypatch):
-    monkeypatch.setattr(child, "SECONDS", 1)
+    monkeypatch.setattr(child_process, "SECONDS", 1)
     script = "from {} import limit\nimport sys, json\nlimit(json.loads(sys.stdin.readline())['seconds'], 1 << 30)\n"
-    (tmp_path / "script.py").write_text(script.format(hdf5.__name__) + code)
+    (tmp_path / "script.py").write_text(script.format(h5ad_script.__name__) + code)
     (tmp_path / "x").write_text("a")
-    source = Source(tmp_path / "x", "x", "", "")
-    with pytest.raises(ValueError, match=told), child.ChildReader(tmp_path / "script.py", source) as reader:
+    source = InputSource(tmp_path / "x", "x", "", "")
+    with pytest.raises(ValueError, match=told), child_process.ChildReader(tmp_path / "script.py", source) as reader:
         reader.hear()
     assert reader.process.poll() is not None
 
 
 def test_a_child_that_waits_for_ever_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(child, "SECONDS", 1)
-    monkeypatch.setattr(child, "PATIENCE", 1)
+    monkeypatch.setattr(child_process, "SECONDS", 1)
+    monkeypatch.setattr(child_process, "PATIENCE", 1)
     (tmp_path / "script.py").write_text("import time; time.sleep(600)")
-    source = Source(tmp_path / "script.py", "x", "", "")
-    with pytest.raises(ValueError, match="took more than 1 s"), child.ChildReader(source.path, source) as reader:
+    source = InputSource(tmp_path / "script.py", "x", "", "")
+    with (
+        pytest.raises(ValueError, match="took more than 1 s"),
+        child_process.ChildReader(source.path, source) as reader,
+    ):
         reader.hear()
 
 
@@ -263,18 +266,18 @@ def test_an_array_that_the_file_cannot_hold_is_refused_by_its_size(tmp_path):
 
 def test_memory_of_the_child_is_limited(tmp_path):
     script = "from {} import limit\nlimit(9, 1 << 20)\nbytearray(1 << 31)"
-    (tmp_path / "script.py").write_text(script.format(hdf5.__name__))
+    (tmp_path / "script.py").write_text(script.format(h5ad_script.__name__))
     done = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, check=False)
     assert "MemoryError" in done.stderr
 
 
 def test_ctrl_c_ends_the_child_too(tmp_path):
     (tmp_path / "script.py").write_text("import time; time.sleep(600)")
-    source = Source(tmp_path / "script.py", "x", "", "")
+    source = InputSource(tmp_path / "script.py", "x", "", "")
     interrupt = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with pytest.raises(KeyboardInterrupt), child.ChildReader(source.path, source) as reader:  # noqa: PT012
+        with pytest.raises(KeyboardInterrupt), child_process.ChildReader(source.path, source) as reader:  # noqa: PT012
             interrupt.start()
             reader.hear()
     finally:
@@ -298,15 +301,17 @@ def messages(stream):
     data = stream.getvalue()
     found = []
     while data:
-        kind, size = hdf5.HEAD.unpack_from(data)
-        body, data = data[hdf5.HEAD.size :][:size], data[hdf5.HEAD.size + size :]
-        found.append(json.loads(body) if kind == hdf5.JSON else body)
+        kind, size = h5ad_script.HEAD.unpack_from(data)
+        body, data = data[h5ad_script.HEAD.size :][:size], data[h5ad_script.HEAD.size + size :]
+        found.append(json.loads(body) if kind == h5ad_script.JSON else body)
     return found
 
 
 def asked(path, layer=None, labels=None, go_on=True):
     answers = io.BytesIO()
-    hdf5.serve({"path": str(path), "layer": layer, "labels": labels}, io.BytesIO(b"go\n" if go_on else b""), answers)
+    h5ad_script.serve(
+        {"path": str(path), "layer": layer, "labels": labels}, io.BytesIO(b"go\n" if go_on else b""), answers
+    )
     return messages(answers)
 
 

@@ -4,8 +4,8 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from cosep.io.layout import SAMPLE
-from cosep.io.source import Source
+from cosep.io.input_source import InputSource
+from cosep.io.table_layout import SAMPLE
 from cosep.utils.extras import optional
 from cosep.utils.messages import shown
 
@@ -17,7 +17,7 @@ PIECE_ENTRIES = 1 << 21
 class ParquetTable:
     """A table by columns: ``names`` is the heading, ``sample`` the first rows, ``index`` what pandas calls index."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: InputSource) -> None:
         self.source = source
         self.arrow = optional("pyarrow", "reading .parquet", "cli")
         parquet = optional("pyarrow.parquet", "reading .parquet", "cli")

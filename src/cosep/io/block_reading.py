@@ -6,9 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cosep.io.files import block_files, file_blocks
-from cosep.io.source import opened
-from cosep.io.zarr import is_zarr, zarr_blocks
+from cosep.io.block_folder import block_files, file_blocks
+from cosep.io.input_source import opened
+from cosep.io.zarr_store import is_zarr, zarr_blocks
 from cosep.utils.messages import shown
 
 if TYPE_CHECKING:
