@@ -52,7 +52,7 @@ class ChildReader:
         self.timer = threading.Timer(PATIENCE * self.seconds, self.process.kill)
         self.timer.daemon = True
         self.timer.start()
-        self.say(self.request)
+        self.send(self.request)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -63,17 +63,17 @@ class ChildReader:
             if pipe is not None:
                 pipe.close()
 
-    def say(self, what: Any) -> None:
-        """Send a line to the child."""
+    def send(self, message: Any) -> None:
+        """Send a line of JSON to the child."""
         pipe = self.process.stdin
         try:
             if pipe is not None:
-                pipe.write(json.dumps(what).encode() + b"\n")
+                pipe.write(json.dumps(message).encode() + b"\n")
                 pipe.flush()
         except BrokenPipeError:
             self._fail()
 
-    def hear(self) -> dict[str, Any]:
+    def receive(self) -> dict[str, Any]:
         """Return the next message."""
         kind, size = self._head()
         if kind != JSON:

@@ -9,6 +9,7 @@ from cosep.io.child_process import ChildReader
 from cosep.io.input_source import InputError, InputSource
 from cosep.io.named_matrix import NamedMatrix, as_names, build
 from cosep.utils.extras import check_installed
+from cosep.utils.layers import RAW, Layer, choose_layer, layer_names
 
 SCRIPT = Path(__file__).with_name("h5ad_script.py")
 
@@ -20,9 +21,11 @@ def read_h5ad(source: InputSource, layer: str | None, labels: str | None) -> Nam
         source.expecting("an .h5ad file of AnnData"),
         ChildReader(SCRIPT, source, layer=layer, labels=labels) as child,
     ):
-        source.check_memory(child.hear()["bytes"], "its contents")
-        child.say("go on")
-        facts = child.hear()
+        matrices = child.receive()
+        child.send({"layer": layer, "is_raw": _chosen(source, layer, matrices).is_raw})
+        source.check_memory(child.receive()["bytes"], "its contents")
+        child.send("go on")
+        facts = child.receive()
         values = _matrix(facts, [child.array(**part) for part in facts["parts"]])
     for side, size in zip(("rows", "cols"), values.shape, strict=True):
         if len(facts[side]) != size:
@@ -31,11 +34,21 @@ def read_h5ad(source: InputSource, layer: str | None, labels: str | None) -> Nam
     try:
         return build(source, values, facts["rows"], facts["cols"], labels=classes)
     except InputError as error:
-        others = [name for name in facts["layers"] if name != layer]
+        others = [name for name in layer_names(matrices["layers"], has_raw=matrices["has_raw"]) if name != layer]
         if "negative" not in str(error) or not others:
             raise
         what = str(error).removeprefix(f"{source.name}: ")
         source.fail(f"{what} Other matrices in it: layer={' or '.join(map(repr, others)):.300}.")
+
+
+def _chosen(source: InputSource, layer: str | None, matrices: dict[str, Any]) -> Layer[str]:
+    """Return the name of the matrix that `layer` stands for."""
+    layers = {name: name for name in matrices["layers"]}
+    raw = (lambda: RAW) if matrices["has_raw"] else None
+    try:
+        return choose_layer(layer, lambda: "X" if matrices["has_X"] else None, layers, raw)
+    except ValueError as error:
+        source.fail(str(error))
 
 
 def _matrix(facts: dict[str, Any], parts: list[Any]) -> Any:

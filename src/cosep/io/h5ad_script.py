@@ -66,30 +66,37 @@ def limit(seconds: int, n_bytes: int) -> None:
 
 
 def serve(request: dict[str, Any], asking: BinaryIO, answers: BinaryIO) -> None:
-    """Send the size of the matrix, wait for the word to go on, then send its layout, its names and its numbers."""
+    """Send which matrices there are, wait for the choice, and send the size of the chosen one.
+
+    Then wait for the request to go on, and send its layout, its names and its numbers.
+    """
     try:
         with h5py.File(request["path"], "r") as file:
-            cells = Cells(file, request["layer"])
-            tell(answers, {"bytes": cells.n_bytes()})
+            adata = AnnDataFile(file)
+            send_json(answers, adata.matrices(request["layer"]))
+            if not (choice := asking.readline()):
+                return
+            adata.choose(**json.loads(choice))
+            send_json(answers, {"bytes": adata.n_bytes()})
             if not asking.readline():
                 return
-            tell(answers, cells.facts(request["labels"]))
-            for part in cells.parts:
+            send_json(answers, adata.facts(request["labels"]))
+            for part in adata.parts:
                 for piece in pieces(part):
                     send(answers, DATA, np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data)
     except Refused as refused:
-        tell(answers, {"refused": str(refused)})
+        send_json(answers, {"refused": str(refused)})
     except BrokenPipeError:
         return
     except MemoryError:
-        tell(answers, {"error": "it needs more memory than a file of this size should"})
+        send_json(answers, {"error": "it needs more memory than a file of this size should"})
     except Exception as error:  # noqa: BLE001 - a damaged file can make HDF5 raise anything
-        tell(answers, {"error": f"{error}"[:1000] or type(error).__name__})
+        send_json(answers, {"error": f"{error}"[:1000] or type(error).__name__})
 
 
-def tell(stream: BinaryIO, what: dict[str, Any]) -> None:
-    """Send JSON."""
-    send(stream, JSON, json.dumps(what).encode())
+def send_json(stream: BinaryIO, facts: dict[str, Any]) -> None:
+    """Send a message of JSON."""
+    send(stream, JSON, json.dumps(facts).encode())
 
 
 def send(stream: BinaryIO, kind: bytes, body: Any) -> None:
@@ -99,24 +106,30 @@ def send(stream: BinaryIO, kind: bytes, body: Any) -> None:
     stream.flush()
 
 
-class Cells:
+class AnnDataFile:
     """The parts of an AnnData on disk that were asked for."""
 
-    def __init__(self, file: Any, layer: str | None) -> None:
+    def __init__(self, file: Any) -> None:
         self.file = file
-        layers = child(file, "layers")
-        own = [] if layers is None else list(layers)
-        # Versions before 0.7 put the raw matrix beside the others.
+        self.layers = child(file, "layers")
+        # Versions before 0.7 stored the raw matrix as "raw.X" and "raw.var".
         self.raw = child(file, RAW) if child(file, "raw.X") is None else None
-        raw = child(file, "raw.X") if self.raw is None else child(self.raw, "X")
-        self.layers = [*own, *([RAW] if raw is not None and RAW not in own else [])]
-        known = ", ".join(map(repr, self.layers))[:300] or "it has none"
-        if layer is not None and layer not in self.layers:
-            refuse(f"layer={layer!r:.80} is none of its layers: {known}.")
-        self.is_raw = layer == RAW and RAW not in own
-        matrix = raw if self.is_raw else child(file, "X") if layer is None else child(layers, layer)
-        if matrix is None or text_attribute(matrix, "encoding-type") == "null":
-            refuse(f"has no X; name a layer: {known}.")
+        self.raw_X = child(file, "raw.X") if self.raw is None else child(self.raw, "X")
+        self.is_raw = False
+
+    def matrices(self, layer: str | None) -> dict[str, Any]:
+        """Return which matrices there are: layers by name, the raw matrix, and X if no layer is wanted."""
+        X = child(self.file, "X") if layer is None else None
+        return {
+            "has_X": X is not None and text_attribute(X, "encoding-type") != "null",
+            "layers": [] if self.layers is None else list(self.layers),
+            "has_raw": self.raw_X is not None,
+        }
+
+    def choose(self, layer: str | None, *, is_raw: bool) -> None:
+        """Take the raw matrix, X if ``layer`` is None, or a layer."""
+        self.is_raw = is_raw
+        matrix = self.raw_X if is_raw else child(self.file, "X") if layer is None else child(self.layers, layer)
         self.kind, self.shape, self.parts = parts_of(matrix)
 
     def n_bytes(self) -> int:
@@ -137,7 +150,6 @@ class Cells:
             "rows": index_of(obs, self.shape[0]),
             "cols": index_of(var, self.shape[1]),
             "labels": None if labels is None else self.classes(obs, labels),
-            "layers": self.layers,
         }
 
     def classes(self, obs: Any, labels: str) -> list[str]:

@@ -19,6 +19,7 @@ from cosep.io.named_matrix import as_names
 from cosep.io.zarr_codecs import codec_problem
 from cosep.records.archive import is_unicode
 from cosep.utils.extras import optional
+from cosep.utils.layers import RAW, Layer, choose_layer
 from cosep.utils.messages import shown
 
 # What a folder has that is part of a store, of either format: 3, and 2 for arrays and groups.
@@ -29,7 +30,6 @@ COPIES = ".zmetadata"
 STRETCH, MOST_BLOCKS = 1 << 20, 1 << 20
 # Memory that a row takes at least, whatever it holds.
 BYTES_A_ROW = 8
-RAW = "raw"
 EXPECTED = "a Zarr store"
 
 
@@ -56,8 +56,9 @@ def zarr_blocks(source: InputSource, layer: str | None) -> dict[str, Any]:
         names: dict[str, Any] = {}
         matrix = root
         if not root.is_array and is_zarr(root.path / "obs") and is_zarr(root.path / "var"):
-            matrix = _chosen(source, root, layer)
-            side = root.path / RAW if matrix.path.parent.name == RAW else root.path
+            path, is_raw = _chosen(source, root.path, layer)
+            matrix = node_at(path)
+            side = root.path / RAW if is_raw else root.path
             names = {"rows": _names_at(root.path / "obs"), "columns": _names_at(side / "var")}
         elif layer is not None:
             source.fail(
@@ -121,17 +122,14 @@ def _sized_array(source: InputSource, path: Path) -> Any:
     return array
 
 
-def _chosen(source: InputSource, root: Node, layer: str | None) -> Node:
-    """Return the matrix of an AnnData: X, a layer, or with the layer "raw" what is kept as raw."""
-    layers = {path.name: path for path in sorted((root.path / "layers").glob("*")) if is_zarr(path)}
-    if is_zarr(root.path / RAW / "X"):
-        layers.setdefault(RAW, root.path / RAW / "X")
-    known = ", ".join(map(repr, layers))[:300] or "it has none"
-    if layer is None and not is_zarr(root.path / "X"):
-        source.fail(f"has no X; name a layer: {known}.")
-    if layer is not None and layer not in layers:
-        source.fail(f"layer={shown(layer)} is none of its layers: {known}.")
-    return node_at(root.path / "X" if layer is None else layers[layer])
+def _chosen(source: InputSource, root: Path, layer: str | None) -> Layer[Path]:
+    """Return where the matrix of an AnnData is stored that `layer` stands for."""
+    X, raw = root / "X", root / RAW / "X"
+    layers = {path.name: path for path in sorted((root / "layers").glob("*")) if is_zarr(path)}
+    try:
+        return choose_layer(layer, lambda: X if is_zarr(X) else None, layers, (lambda: raw) if is_zarr(raw) else None)
+    except ValueError as error:
+        source.fail(str(error))
 
 
 def _dense(source: InputSource, node: Node) -> dict[str, Any]:
