@@ -112,7 +112,7 @@ def test_a_store_is_fitted(planted, tmp_path):
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("stretch", [1, 7, 1000])
 def test_blocks_of_a_csr_matrix_hold_no_more_than_they_may(stretch, monkeypatch, tmp_path):
-    monkeypatch.setattr(cosep.io.zarr_store, "STRETCH", stretch)
+    monkeypatch.setattr(cosep.io.zarr_store, "INDPTR_ROWS", stretch)
     rng = np.random.default_rng(0)
     X = scipy.sparse.csr_array(rng.random((90, N)) < rng.choice([0.02, 0.9, 0.0], (90, 1)))
     write_blocks(tmp_path / "store", [X.astype(np.float32)])
@@ -190,11 +190,11 @@ def bad_blocks(X):
     return {
         "no rows": ([], "no rows"),
         "only empty": ([X[:0]], "no rows"),
-        "a matrix": (X, r"write \[X\] for one"),
+        "a matrix": (X, r"pass \[X\] for one"),
         "a number": (3, "several blocks"),
         "a list in it": ([X.tolist()], "block 0 must be an ndarray"),
         "one dimension": ([X[0]], "two dimensions"),
-        "other columns": ([X, X[:0], X[:, 1:]], "block 2 is dense, of 39 columns"),
+        "other columns": ([X, X[:0], X[:, 1:]], "block 2 is dense, with 39 columns"),
         "other type": ([X, X.astype(np.float32)], "block 1 is dense, .*float32"),
         "mixed": ([sparse, X], "block 1 is dense, .* but the first is sparse"),
         "negative": ([X, -X], "block 1"),
@@ -239,7 +239,7 @@ def test_threads_that_write_one_store_leave_one_whole(tmp_path):
     for thread in threads:
         thread.join()
     assert len(refused) == 3
-    assert all("is there already" in sentence for sentence in refused)
+    assert all("exists already" in sentence for sentence in refused)
     held = read_blocks(path).rows(np.arange(60)).values
     assert (held == held[0, 0]).all()
     assert [entry.name for entry in tmp_path.iterdir()] == ["it.zarr"]
@@ -348,18 +348,21 @@ def linked(part):
 
 
 REFUSED = {
-    "nothing": (lambda *_: None, "cannot be opened"),
+    "nothing": (lambda *_: None, "cannot be open_source"),
     "a file": (lambda path, _: path.write_text("a"), "is a file; .*cosep.io.read"),
-    "empty folder": (lambda path, _: path.mkdir(), "no Zarr store, and has no files of rows"),
-    "other files": (lambda path, _: (path.mkdir(), (path / "a.txt").write_text("b")), "no Zarr store"),
-    "mixed kinds": (with_files(lambda path, X: np.save(path / "c.npy", X)), "several kinds, such as b1.npz and c.npy"),
+    "empty folder": (lambda path, _: path.mkdir(), "not a Zarr store and has no files of rows"),
+    "other files": (lambda path, _: (path.mkdir(), (path / "a.txt").write_text("b")), "not a Zarr store"),
+    "mixed kinds": (
+        with_files(lambda path, X: np.save(path / "c.npy", X)),
+        "several formats, such as b1.npz and c.npy",
+    ),
     "other columns": (
         with_files(lambda path, X: np.savez(path / "b4", X[:, 1:])),
         "b4.npz: has 39 columns, but b1.npz",
     ),
     "truncated": (
         with_files(lambda path, _: (path / "b3.npz").write_bytes((path / "b3.npz").read_bytes()[:500])),
-        "b3.npz: .*cut short",
+        "b3.npz: .*truncated",
     ),
     "pickled npz": (
         with_files(lambda path, _: np.savez(path / "b3", np.array([Hostile()], dtype=object))),
@@ -397,15 +400,15 @@ REFUSED = {
     ),
     "other shape": (
         with_csr(lambda p: edit(p / "zarr.json", lambda j: j["attributes"].update(shape=[61, 40]))),
-        "do not fit a matrix of 61 x 40",
+        "do not match a matrix of 61 x 40",
     ),
     "no shape": (with_csr(lambda p: edit(p / "zarr.json", lambda j: j["attributes"].pop("shape"))), "shape"),
     "part missing": (with_csr(lambda p: (p / "indices" / "zarr.json").unlink()), "indices"),
-    "indptr missing": (with_csr(lambda p: zarr.open_array(p / "indptr").__setitem__(5, 0)), "indptr does not rise"),
+    "indptr missing": (with_csr(lambda p: zarr.open_array(p / "indptr").__setitem__(5, 0)), "indptr does not increase"),
     "huge": (lambda path, _: zarr.create_array(path, shape=(1 << 60, 4), chunks=(1, 4), dtype=float), "is the file"),
     "many blocks": (
         lambda path, _: zarr.create_array(path, shape=(1 << 22, 1 << 25), chunks=(1, 4), dtype=float),
-        "blocks; is the",
+        "blocks; if the store is not damaged",
     ),
     "huge chunk": (
         lambda path, _: zarr.create_array(path, shape=(9, 9), chunks=(9, 1 << 40), dtype=float),
@@ -459,18 +462,18 @@ REFUSED = {
         with_csr(
             lambda p: edit(p / "zarr.json", lambda j: j["attributes"].update({"encoding-type": "\x1b[31m\r\n\x9b"}))
         ),
-        "is no matrix",
+        "is not a matrix",
     ),
-    "link to a chunk outside": (linked("data/c/0"), "data/c/0 is a link that leads out of the folder"),
-    "link to an array outside": (linked("data"), "data is a link that leads out of the folder"),
+    "link to a chunk outside": (linked("data/c/0"), "data/c/0 is a link to something outside the folder"),
+    "link to an array outside": (linked("data"), "data is a link to something outside the folder"),
     "link to metadata outside": (linked("data/zarr.json"), "data/zarr.json is a link"),
     "pipe for a chunk": (
         with_csr(lambda p: ((p / "data/c/0").unlink(), os.mkfifo(p / "data/c/0"))),
-        "data/c/0 is no regular file",
+        "data/c/0 is not a regular file",
     ),
     "link to a block outside": (
         with_files(lambda path, _: ((path / "b2.npz").rename(path.parent / "o.npz"), link(path / "b2.npz", "o.npz"))),
-        "b2.npz is a link that leads out of the folder",
+        "b2.npz is a link to something outside the folder",
     ),
 }
 

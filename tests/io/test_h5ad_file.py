@@ -55,7 +55,7 @@ def test_layers_and_labels(tmp_path):
     assert read(tmp_path / "x.h5ad", labels="n").labels.tolist() == ["1", "2", "3"]
     with pytest.raises(ValueError, match="layer='raw' is not one of the layers: 'counts', 'log'"):
         read(tmp_path / "x.h5ad", layer="raw")
-    with pytest.raises(ValueError, match="labels='nope' is no column of obs, only 'kind', 'n'"):
+    with pytest.raises(ValueError, match="labels='nope' is not a column of obs; the columns are: 'kind', 'n'"):
         read(tmp_path / "x.h5ad", labels="nope")
 
 
@@ -158,14 +158,14 @@ def endless_links(file):
 
 
 OUTSIDE = {
-    external_link: "'X' is a link that leads out of the file",
-    soft_link_out: "'elsewhere' is a link that leads out of the file",
-    endless_links: "'.' is a link that leads out of the file or nowhere",
-    external_storage: "'X' keeps its data in other files",
-    virtual: "'X' keeps its data in other files",
-    external_names: "'_index' is a link that leads out of the file",
-    external_categories: "'categories' is a link that leads out of the file",
-    plug_in: r"'X' is compressed by a plug-in of HDF5 \(filter 32015\)",
+    external_link: "'X' is a link to another file",
+    soft_link_out: "'elsewhere' is a link to another file",
+    endless_links: "'.' is a link to another file, or to nothing",
+    external_storage: "'X' stores its data in other files",
+    virtual: "'X' stores its data in other files",
+    external_names: "'_index' is a link to another file",
+    external_categories: "'categories' is a link to another file",
+    plug_in: r"'X' is compressed by an HDF5 plug-in \(filter 32015\)",
 }
 
 
@@ -192,7 +192,7 @@ def test_links_within_the_file_are_followed(tmp_path):
 
 
 SPOILED = {
-    "obs": (lambda file: file["obs"].attrs.modify("_index", "nothing"), "'nothing' is stored as nothing"),
+    "obs": (lambda file: file["obs"].attrs.modify("_index", "nothing"), "expected a column of names in 'nothing'"),
     "codes": (lambda file: file["obs/kind/codes"].__setitem__(0, 9), "codes up to 9 for 2 categories"),
     "shape": (lambda file: file["X"].attrs.modify("shape", [9, 9]), "cannot be read"),
     "fewer names": (lambda file: (file["var"].move("_index", "i"), file["var"].__setitem__("_index", ["a"])),
@@ -227,13 +227,13 @@ def test_broken_cells_are_refused_in_one_sentence(case, tmp_path):
     ("code", "told"),
     [
         ("while True: pass", "took more than 1 seconds to read; it is damaged"),
-        ("import os; os.abort()", "ended the process that read it; it is damaged"),
-        ("raise SystemExit", "ended the process that read it"),
-        ("import sys; sys.stdout.write('junk' * 9)", "ended the process that read it"),
+        ("import os; os.abort()", "crashed the process that read it; it is damaged"),
+        ("raise SystemExit", "crashed the process that read it"),
+        ("import sys; sys.stdout.write('junk' * 9)", "crashed the process that read it"),
     ],
 )
 def test_a_child_that_hangs_or_dies_is_told(code, told, tmp_path, monkeypatch):
-    monkeypatch.setattr(child_process, "SECONDS", 1)
+    monkeypatch.setattr(child_process, "CPU_SECONDS", 1)
     script = "from {} import limit\nimport sys, json\nlimit(json.loads(sys.stdin.readline())['seconds'], 1 << 30)\n"
     (tmp_path / "script.py").write_text(script.format(h5ad_script.__name__) + code)
     (tmp_path / "x").write_text("a")
@@ -244,8 +244,8 @@ def test_a_child_that_hangs_or_dies_is_told(code, told, tmp_path, monkeypatch):
 
 
 def test_a_child_that_waits_for_ever_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(child_process, "SECONDS", 1)
-    monkeypatch.setattr(child_process, "PATIENCE", 1)
+    monkeypatch.setattr(child_process, "CPU_SECONDS", 1)
+    monkeypatch.setattr(child_process, "WALL_TIME_FACTOR", 1)
     (tmp_path / "script.py").write_text("import time; time.sleep(600)")
     source = InputSource(tmp_path / "script.py", "x", "", "")
     with (
@@ -260,7 +260,7 @@ def test_an_array_that_the_file_cannot_hold_is_refused_by_its_size(tmp_path):
     with h5py.File(tmp_path / "x.h5ad", "a") as file:
         del file["X/indices"]
         file.create_dataset("X/indices", shape=(1 << 40,), dtype="i8", chunks=(1 << 20,))
-    with pytest.raises(ValueError, match=r"an array of 1099511627776 in it would take 8\.8e\+12 bytes"):
+    with pytest.raises(ValueError, match=r"an array of 1099511627776 would take 8\.8e\+12 bytes"):
         read(tmp_path / "x.h5ad")
 
 
@@ -301,8 +301,8 @@ def messages(stream):
     data = stream.getvalue()
     found = []
     while data:
-        kind, size = h5ad_script.HEAD.unpack_from(data)
-        body, data = data[h5ad_script.HEAD.size :][:size], data[h5ad_script.HEAD.size + size :]
+        kind, size = h5ad_script.MESSAGE_HEADER.unpack_from(data)
+        body, data = data[h5ad_script.MESSAGE_HEADER.size :][:size], data[h5ad_script.MESSAGE_HEADER.size + size :]
         found.append(json.loads(body) if kind == h5ad_script.JSON else body)
     return found
 
@@ -342,5 +342,5 @@ def test_a_file_without_tables_of_names_is_numbered(tmp_path):
     with h5py.File(tmp_path / "x.h5ad", "w") as file:
         file["X"] = np.ones((2, 3))
     assert read(tmp_path / "x.h5ad").col_names.tolist() == ["0", "1", "2"]
-    with pytest.raises(ValueError, match="labels='a' is no column of obs"):
+    with pytest.raises(ValueError, match="labels='a' is not a column of obs"):
         read(tmp_path / "x.h5ad", labels="a")

@@ -69,18 +69,18 @@ HOSTILE = {
         b"\n\n\n": "no rows",
         b"a,b\n": "no rows",
         b"a;b\n1;2\n": "the separator is not a comma",
-        b"a,b,c,d\n1,2,3\n": "the heading has 4 columns, the first row 3",
-        b"a,b\n1,2\n3,4,5\n": "row 2 has 3 columns instead of 2; mend it",
+        b"a,b,c,d\n1,2,3\n": "the header has 4 columns, the first row 3",
+        b"a,b\n1,2\n3,4,5\n": "row 2 has 3 columns instead of 2; fix it",
         b"n,a,b\nr,1.5,2.5\ns,3\n": "row 2 has 2 columns instead of 3",
         b"n,a,b\nr,1.5,2.5\ns,,4\n": "row 's', column 'a' is missing; fill or drop",
         b"a,b\n1,2.5\n3,NA\n": "row 1, column 'b' is missing; fill or drop",
         b"n,m,v\nr,c,NA\nr,d,1\n": "the value of 'r' and 'c', column 'v' is missing",
-        b"n,a,b,c\nr,1,2.5,3\ns,x y,4,5\n": "row 2, column 'a' is 'x y', where a number is expected",
+        b"n,a,b,c\nr,1,2.5,3\ns,x y,4,5\n": "expected a number in row 2, column 'a', got 'x y'",
         b"n,a,b\nr,1.5,2.5\ns,-3,4\n": r"row 's', column 'a' is -3, but no entry may be negative \(1 such entry\)",
         b"n,a,b\nr,1.5,2.5\ns,1e999,4\n": "row 's', column 'a' is infinite",
         b"n,a,b,c\nr,1,2.5,3\ns,inf,4,5\n": "row 's', column 'a' is infinite",
-        b"n,a,b,c\nr,1,2,3\n" + b"s,3,4,5\n" * 200 + b"t,x,1,1\n": "row 202, column 'a' is 'x', where a number",
-        b"n,a,b\nr,1,2.5\ns,inf,4\n": "three columns, .* say layout='triplets' or layout='wide'",
+        b"n,a,b,c\nr,1,2,3\n" + b"s,3,4,5\n" * 200 + b"t,x,1,1\n": "expected a number in row 202, column 'a', got 'x'",
+        b"n,a,b\nr,1,2.5\ns,inf,4\n": "three columns .* pass layout='triplets' or layout='wide'",
         b"n,a,b\nr,c,-1\n": "row 'r', column 'c' is -1",
         b"1,2\n3,4\n": "the first line has only numbers",
         b"name\nx\ny\n": "has no columns of numbers",
@@ -100,38 +100,38 @@ HOSTILE = {
     "x.txt.zst": {b"junk": "cannot be read"},
     "x.txt": {
         b"\n \n": "has no texts",
-        b"caf\xe9 noir\ncaf\xe9\n": "byte 0xe9 does not belong there; save it as UTF-8",
-        b"one\nword each\n": "no word of the 2 texts is left .* lower min_df",
-        b"a\n": "no word of the 1 texts is left .* lower min_df",
+        b"caf\xe9 noir\ncaf\xe9\n": "byte 0xe9 is not valid there; save it as UTF-8",
+        b"one\nword each\n": "no word of the 2 texts remains .* lower min_df",
+        b"a\n": "no word of the 1 texts remains .* lower min_df",
         b"a\x00b\n": "got binary data",
     },
     "x.jsonl": {
-        b'{"text": "a"}\n{"text": \n': "line 2 is no JSON",
-        b'["a"]\n': "line 1 is no JSON object",
-        b'{"body": "a"}\n': "line 1 has no field 'text', only 'body'",
-        b'{"text": 3}\n': "line 1: 'text' is 3, no text",
-        b'{"text": "\\ud800 a"}\n': "no valid Unicode",
-        b"[" * 100_000 + b"\n": "line 1 is no JSON",
+        b'{"text": "a"}\n{"text": \n': "line 2 is not valid JSON",
+        b'["a"]\n': "line 1 is not a JSON object",
+        b'{"body": "a"}\n': "line 1 has no field 'text'; its fields are 'body'",
+        b'{"text": 3}\n': "line 1: 'text' is 3, not text",
+        b'{"text": "\\ud800 a"}\n': "not valid Unicode",
+        b"[" * 100_000 + b"\n": "line 1 is not valid JSON",
         b"\n": "has no texts",
     },
     "x.mtx": {
-        b"hello\n": "first line is no '%%MatrixMarket",
-        b"%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 2 3\n": "of type complex, where real numbers",
+        b"hello\n": "first line is not '%%MatrixMarket",
+        b"%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 2 3\n": "expected real .* of type complex",
         b"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 3\n": "skew-symmetric .* convert it",
         b"%%MatrixMarket vector array real general\n1 1\n1\n": "first line",
-        b"%%MatrixMarket matrix array real symmetric\n2 3\n1\n2\n3\n": "a symmetric matrix of 2 x 3",
+        b"%%MatrixMarket matrix array real symmetric\n2 3\n1\n2\n3\n": "a symmetric matrix must be square, got 2 x 3",
         MARKET.encode(): "expected a line with 3 sizes",
         f"{MARKET}2 2\n1 1 1\n".encode(): "expected a line with 3 sizes",
-        f"{MARKET}0 2 0\n".encode(): "announces a matrix of 0 x 2",
+        f"{MARKET}0 2 0\n".encode(): "the header states a matrix of 0 x 2",
         f"{MARKET}-1 2 0\n".encode(): "expected a line with 3 sizes",
-        f"{MARKET}2 2 99999999999\n1 1 1\n".encode(): "announces 99999999999 entries, more than the file can hold",
+        f"{MARKET}2 2 99999999999\n1 1 1\n".encode(): "states 99999999999 entries, more than the file can hold",
         f"{MARKET}99999999999 99999999999 1\n1 1 1\n".encode(): "would take",
         f"{MARKET}99999999999999999999 1 1\n1 1 1\n".encode(): "expected a line with 3 sizes",
-        f"{MARKET}2 2 2\n1 1 1\n".encode(): "announces 2 entries, but has 1; it is cut short",
-        f"{MARKET}2 2 1\n1 1 1\n2 2 1\n".encode(): "announces 1 entries, but has 2",
-        f"{MARKET}2 2 1\n3 1 1\n".encode(): "entry 1 stands at row 3, column 1 of a matrix of 2 x 2",
-        f"{MARKET}2 2 1\n0 1 1\n".encode(): "entry 1 stands at row 0",
-        f"{MARKET}2 2 1\n1.5 1 1\n".encode(): "entry 1 stands at row 1.5",
+        f"{MARKET}2 2 2\n1 1 1\n".encode(): "states 2 entries, but the file has 1; it is truncated",
+        f"{MARKET}2 2 1\n1 1 1\n2 2 1\n".encode(): "states 1 entries, but the file has 2",
+        f"{MARKET}2 2 1\n3 1 1\n".encode(): "entry 1 is at row 3, column 1, which a matrix of 2 x 2 does not have",
+        f"{MARKET}2 2 1\n0 1 1\n".encode(): "entry 1 is at row 0",
+        f"{MARKET}2 2 1\n1.5 1 1\n".encode(): "entry 1 is at row 1.5",
         f"{MARKET}2 2 1\n1 1\n".encode(): "expected 3 numbers on a line, got 2",
         f"{MARKET}2 2 1\n1 1 x\n".encode(): "cannot be read",
         f"{MARKET}2 2 2\n1 1 3-2 2 7-".encode(): "cannot be read",
@@ -181,9 +181,9 @@ HOSTILE = {
     },
     "x.parquet": {b"PAR1junkPAR1": "expected a Parquet file", PARQUET[:-9]: "expected a Parquet file"},
     "x.h5ad": {b"\x89HDF\r\n\x1a\n" + bytes(99): "expected an .h5ad file", b"junk": "expected an .h5ad file"},
-    "x.npy.gz": {gzip.compress(npy(np.eye(2))): "cannot be read while compressed by .gz; unpack it first"},
-    "x.xlsx": {b"PK": "the suffix '.xlsx' says no known format; expected .csv"},
-    "noname": {b"a": "the suffix '' says no known format"},
+    "x.npy.gz": {gzip.compress(npy(np.eye(2))): "cannot be read if compressed by .gz; decompress it first"},
+    "x.xlsx": {b"PK": "the suffix '.xlsx' is not a known format; expected one of .csv"},
+    "noname": {b"a": "the suffix '' is not a known format"},
 }
 CASES = [(name, content, reason) for name, contents in HOSTILE.items() for content, reason in contents.items()]
 
@@ -216,7 +216,9 @@ def test_a_file_that_unpacks_without_end_is_refused(name, pack, tmp_path, monkey
     monkeypatch.setattr("cosep.utils.memory.LARGEST_UNPACKED", 1 << 20)
     start = {"x.csv.gz": b"a,b\n", "x.mtx.bz2": f"{MARKET}5 5 9\n".encode(), "x.txt.xz": b"", "x.jsonl.zst": b""}[name]
     (tmp_path / name).write_bytes(pack(start + bytes([32]) * (1 << 24)))
-    with pytest.raises(ValueError, match=r"unpacks to more than \d+ bytes, too many for its size.* unpack it first"):
+    with pytest.raises(
+        ValueError, match=r"decompresses to more than \d+ bytes, too many for its size.* decompress it first"
+    ):
         read(tmp_path / name)
 
 
@@ -225,15 +227,15 @@ def words(count):
 
 
 GROWING = {
-    "lines.txt": (b"aa\n" * 20_000, "its texts, 5120 and more, would take"),
-    "one-line.txt": (b"a" * 400_000, "unpacks to more than 262144 bytes"),
+    "lines.txt": (b"aa\n" * 20_000, "its texts, 5120 or more, would take"),
+    "one-line.txt": (b"a" * 400_000, "decompresses to more than 262144 bytes"),
     "words.txt": (b"ab " * 80_000, "counts of its words would take"),
     "distinct.txt": (words(9000), "counts of its words would take"),
-    "texts.jsonl": (b'{"text": "a"}\n' * 9000, "its objects, 5120 and more, would take"),
+    "texts.jsonl": (b'{"text": "a"}\n' * 9000, "its objects, 5120 or more, would take"),
     "nested.jsonl": (b'{"text": "a", "b": [' + b"[]," * 9000 + b"0]}", "line 1 would take"),
-    "blank.txt": (b"\n" * 99_999, "its lines, 9216 and more, would take"),
-    "blank.jsonl": (b"\n" * 99_999, "its lines, 9216 and more, would take"),
-    "blank.csv": (b"a,b\n" + b"\n" * 99_999, "its lines, 9216 and more, would take"),
+    "blank.txt": (b"\n" * 99_999, "its lines, 9216 or more, would take"),
+    "blank.jsonl": (b"\n" * 99_999, "its lines, 9216 or more, would take"),
+    "blank.csv": (b"a,b\n" + b"\n" * 99_999, "its lines, 9216 or more, would take"),
     "rows.csv": (b"a\n" + b"1\n" * 30_000, "the table would take"),
     "named.csv": (b"n,a,b,c\n" + b"r,1,2,3\n" * 20_000, "the table would take"),
     "triplets.csv": (b"n,m,v\n" + b"r,c,1\n" * 30_000, "the table would take"),
@@ -260,10 +262,10 @@ def test_a_column_of_texts_and_labels_that_grow_are_refused(tmp_path, monkeypatc
     (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"a,t\n" + b"1,aa\n" * 30_000))
     with pytest.raises(ValueError, match="its texts would take"):
         read(tmp_path / "x.csv.gz", text=TextOptions(column="t"))
-    with pytest.raises(ValueError, match="its rows, 5120 and more, would take"):
+    with pytest.raises(ValueError, match="its rows, 5120 or more, would take"):
         read_labels(tmp_path / "x.csv.gz", ["a"])
     (tmp_path / "x.txt.gz").write_bytes(gzip.compress(b"\n" * 30_000))
-    with pytest.raises(ValueError, match="its lines, 5120 and more, would take"):
+    with pytest.raises(ValueError, match="its lines, 5120 or more, would take"):
         read_names(tmp_path / "x.txt.gz")
 
 
@@ -336,7 +338,7 @@ def test_more_than_the_memory_is_refused(tmp_path, monkeypatch):
 
 
 def test_names_that_would_fill_the_memory_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("cosep.io.named_matrix.LARGEST_NAMES", 1000)
+    monkeypatch.setattr("cosep.io.named_matrix.MAX_NAMES_BYTES", 1000)
     (tmp_path / "x.csv").write_text(f"n,a,b,c\n{'x' * 500},1,2,3\n")
     with pytest.raises(ValueError, match="a name of 500 characters among 1 names is too long"):
         read(tmp_path / "x.csv")
@@ -347,7 +349,7 @@ def test_what_is_no_file_is_refused(tmp_path):
         (tmp_path / "none.csv", "No such file"),
         (f"{tmp_path}/\0.csv", "is not a name that a file can have"),
         (tmp_path, "the folder has no .txt files"),
-        ("/dev/null", "is no regular file"),
+        ("/dev/null", "is not a regular file"),
         (tmp_path / ("x" * 999), "is not a name that a file can have"),
         (3, "path=3 must be the name of a file"),
         (b"x.csv", "must be the name of a file"),
@@ -356,7 +358,7 @@ def test_what_is_no_file_is_refused(tmp_path):
         with pytest.raises(ValueError, match=reason):
             read(path)
     os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(ValueError, match="is no regular file; pipe it in"):
+    with pytest.raises(ValueError, match="is not a regular file; pipe it to"):
         read(tmp_path / "pipe.csv")
 
 
@@ -399,10 +401,10 @@ def test_matrices_of_matlab_version_4_are_read(dtype, tmp_path):
 @pytest.mark.parametrize(
     ("numbers", "reason"),
     [
-        ((0, 1 << 30, 1 << 30, 0, 2), "cut short or another format"),
+        ((0, 1 << 30, 1 << 30, 0, 2), "truncated, or another format"),
         ((0, -1, 3, 0, 2), "negative size"),
         ((0, 1, 1, 1, 2), "complex entries"),
-        ((70, 1, 1, 0, 2), "cut short or another format"),
+        ((70, 1, 1, 0, 2), "truncated, or another format"),
     ],
 )
 def test_a_damaged_file_of_matlab_version_4_is_refused_without_its_memory(numbers, reason, tmp_path):

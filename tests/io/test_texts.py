@@ -39,7 +39,7 @@ def test_a_folder_of_texts(tmp_path):
         read(tmp_path, text=ALL)
     (tmp_path / "d.txt").unlink()
     os.mkfifo(tmp_path / "d.txt")
-    with pytest.raises(ValueError, match=r"d.txt is no regular file"):
+    with pytest.raises(ValueError, match=r"d.txt is not a regular file"):
         read(tmp_path)
 
 
@@ -52,7 +52,7 @@ def test_a_link_out_of_a_folder_of_texts_is_refused(tmp_path):
     (tmp_path / "secret").write_text("blue fish")
     (tmp_path / "texts" / "inner" / "c.txt").symlink_to(tmp_path / "secret")
     for folder in ("texts", "link"):
-        with pytest.raises(ValueError, match=r"inner/c\.txt is a link that leads out of the folder; replace it"):
+        with pytest.raises(ValueError, match=r"inner/c\.txt is a link to something outside the folder; replace it"):
             read(tmp_path / folder)
 
 
@@ -68,8 +68,8 @@ def test_words_that_are_found_bit_by_bit_are_the_same(texts, lowercase, stop_wor
     answers = []
     for check, short in ((None, 9), (lambda *_: None, 9), (lambda *_: None, 999)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(cosep.io.word_counts, "SHORT_TEXT", short)
-            patch.setattr(cosep.io.word_counts, "MOST_AT_ONCE", 2)
+            patch.setattr(cosep.io.word_counts, "MAX_SHORT_TEXT", short)
+            patch.setattr(cosep.io.word_counts, "WORDS_AT_ONCE", 2)
             try:
                 counts, words = count_words([*texts, "the aa aB aa aB"], options, check)
                 answers.append((counts.toarray().tolist(), words.tolist()))
@@ -119,7 +119,9 @@ def test_the_text_column_of_a_table(suffix, tmp_path):
     assert matrix.labels.tolist() == ["a", "b"]
     assert matrix.col_names.tolist() == ["NA", "fish", "old", "red"]
     assert read(path, text=options).row_names.tolist() == ["row 0", "row 1"]
-    with pytest.raises(ValueError, match="column='nope': there is no column of this name, only 'key', 'say'"):
+    with pytest.raises(
+        ValueError, match="column='nope': there is no column of this name; the columns are 'key', 'say'"
+    ):
         read(path, text=TextOptions(column="nope"))
 
 
@@ -136,7 +138,7 @@ def test_stop_words_and_rare_words_are_left_out():
     ]
     assert vectorise(texts, TextOptions(min_df=1.0))[1].tolist() == ["fish"]
     for options in (TextOptions(min_df=4), TextOptions(min_df=3, stop_words="english", lowercase=False)):
-        with pytest.raises(ValueError, match=r"no word of the 3 texts is left.*lower min_df"):
+        with pytest.raises(ValueError, match=r"no word of the 3 texts remains.*lower min_df"):
             vectorise(texts, options)
 
 
@@ -194,7 +196,7 @@ def test_bad_options_are_named(wrong):
 def test_settings_of_another_kind_are_refused():
     for wrong in ({"token": 1}, 3, None, {"vocabulary": ("a",)}):
         with pytest.raises(
-            ValueError, match=r"settings=.* must be a mapping with no keys but column, lowercase, min_df"
+            ValueError, match=r"settings=.* must be a mapping with keys among column, lowercase, min_df"
         ):
             TextOptions.from_mapping(wrong)
 

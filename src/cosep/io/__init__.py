@@ -1,4 +1,4 @@
-"""Files of the outside world: matrices with names, blocks of rows, texts, labels."""
+"""Files and texts as matrices with names, and blocks of rows in files and Zarr stores."""
 
 from cosep.io.block_reading import read_blocks
 from cosep.io.block_writing import write_blocks

@@ -1,4 +1,4 @@
-"""The path of a Zarr store or a folder of files enters; a matrix in blocks of rows leaves."""
+"""The reader of blocks of rows in Zarr stores and folders of files."""
 
 import os
 from importlib import import_module
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cosep.io.block_folder import block_files, file_blocks
-from cosep.io.input_source import opened
+from cosep.io.input_source import open_source
 from cosep.io.zarr_store import is_zarr, zarr_blocks
 from cosep.utils.messages import shown
 
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
 
 
 def read_blocks(path: str | os.PathLike[str], *, layer: str | None = None) -> "RowBlocks":
-    """Find blocks of rows on disk, for `CoSeparableNMF` to fit with few passes and little memory.
+    """Open blocks of rows on disk, which `CoSeparableNMF` fits with few passes and little memory.
 
-    Only headers and names are read until blocks are needed, and never more than some blocks at a time.
+    Only headers and names are read at first. A fit reads a few blocks at a time.
 
     Parameters
     ----------
     path : path
-        A Zarr store of format 2 or 3: a two-dimensional array, a csr matrix as AnnData lays it out, or an AnnData. Or
+        A Zarr store of format 2 or 3: a two-dimensional array, a csr matrix in the layout of AnnData, or an AnnData. Or
         a folder of files, all ``.npz`` (as `read` takes them), ``.npy`` or ``.parquet``, each with some rows and all
-        columns. Their order is that of their names, block2 before block10.
+        columns. Files are ordered by name, block2 before block10.
     layer : str, optional
-        Which layer of an AnnData, "raw" for its raw matrix; by default X.
+        The layer of an AnnData to read, "raw" for its raw matrix. Default: X.
 
     Returns
     -------
     RowBlocks
-        Evaluated by Dask, on threads or a cluster, where Dask is installed. An AnnData and tables have names; row names
-        are kept only where they are asked for.
+        Evaluated by Dask, on threads or a cluster, if Dask is installed. Blocks of an AnnData or of tables have names;
+        row names are read when they are needed.
 
     Raises
     ------
     ValueError
-        If the folder is not what it should be, naming it, or the file in it, and the way out. A block that turns out
-        bad is named by whatever reads it.
+        If the folder is not valid. The message names it, or the file in it, and says what to do. Entries of a block are
+        checked when it is read.
     ImportError
         If the format needs a package that is not installed.
 
@@ -50,10 +50,10 @@ def read_blocks(path: str | os.PathLike[str], *, layer: str | None = None) -> "R
 
     Notes
     -----
-    A chunk that is missing from a dense array stands for zeros: so says the format.
+    In Zarr, a missing chunk of a dense array means zeros.
 
-    The folder need not be trusted. Only codecs of Zarr that are known to be harmless are used, and links that lead out
-    of the folder are refused.
+    Folders from untrusted sources are safe to read. Only Zarr codecs that are known to be harmless are used, and links
+    to something outside of the folder raise an error.
 
     Examples
     --------
@@ -69,27 +69,27 @@ def read_blocks(path: str | os.PathLike[str], *, layer: str | None = None) -> "R
     (30, 4) [[2. 2. 2. 2.]]
     """
     if layer is not None and not isinstance(layer, str):
-        msg = f"layer={shown(layer)} must be text, or None."
+        msg = f"layer={shown(layer)} must be a str or None."
         raise ValueError(msg)
-    with opened(path, None) as source:
+    with open_source(path, None) as source:
         if source.suffix != "/":
             source.fail("is a file; expected a Zarr store or a folder of files. cosep.io.read reads a single file.")
         if is_zarr(source.path):
             return _blocks()(**zarr_blocks(source, layer))
         if layer is not None:
-            source.fail(f"layer={shown(layer)} says nothing of a folder of files, only of an AnnData; leave it out.")
+            source.fail(f"layer={shown(layer)} does not apply to a folder of files, only to an AnnData; leave it out.")
         return _blocks()(**file_blocks(source)).coarsened()
 
 
 def is_blocks(path: Path) -> bool:
-    """Tell whether a path is a Zarr store, or a folder with files of rows and without texts."""
+    """Return whether a path is a Zarr store, or a folder with files of rows and without texts."""
     if not path.is_dir():
         return False
     return is_zarr(path) or (bool(block_files(path)) and not any(path.rglob("*.txt")))
 
 
 def _blocks() -> "type[RowBlocks]":
-    """Return what evaluates blocks."""
+    """Return the class of blocks: with Dask if it is installed."""
     module, name = ("dask", "DaskBlocks") if find_spec("dask") is not None else ("blocks", "RowBlocks")
     kind: type[RowBlocks] = getattr(import_module(f"cosep.matrix.{module}"), name)
     return kind

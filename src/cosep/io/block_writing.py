@@ -1,4 +1,4 @@
-"""Blocks of rows enter one after the other; a Zarr store leaves, complete or not at all."""
+"""The writer of Zarr stores from blocks of rows."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -22,26 +22,26 @@ CHUNK = 1 << 20
 
 
 def write_blocks(path: str | os.PathLike[str], blocks: "Iterable[Any] | RowBlocks") -> None:
-    """Write a matrix to a Zarr store block by block, as one that does not fit in memory must be.
+    """Write a matrix to a Zarr store block by block, so that it need not fit into memory.
 
-    Dense blocks become a two-dimensional array, sparse ones a csr matrix in the layout of AnnData. The store appears
-    under its name when it is complete. Chunks carry checksums, so that damage is noticed when they are read.
+    Dense blocks become a two-dimensional array, sparse blocks a csr matrix in the layout of AnnData. The store appears
+    at its path when it is complete. Chunks have checksums, so that damage is detected when they are read.
 
     Parameters
     ----------
     path : path
-        A name that is not taken yet.
+        A path that does not exist yet.
     blocks : iterable of ndarray or scipy.sparse, or RowBlocks
-        Consecutive rows, finite and nonnegative; all of one type, and all dense or all sparse. Names are not kept.
+        Consecutive rows, finite and nonnegative, of one dtype, all dense or all sparse. Names are not stored.
 
     Raises
     ------
     ValueError
-        If a block is not like the others or has a bad entry, or the path is taken.
+        If a block differs in type from the first or has a bad entry, or if the path exists.
 
     See Also
     --------
-    read_blocks : find the blocks again.
+    read_blocks : open such a store.
 
     Examples
     --------
@@ -54,9 +54,9 @@ def write_blocks(path: str | os.PathLike[str], blocks: "Iterable[Any] | RowBlock
     (5000, 50)
     """
     goal = check_path(path, "path", "the name of a new folder")
-    _refuse_taken(goal)
+    _check_free(goal)
     if not goal.parent.is_dir():
-        msg = f"path={shown(str(goal))} is in no folder that is there; make it first, or name another."
+        msg = f"path={shown(str(goal))} is in a folder that does not exist; create it first, or choose another path."
         raise ValueError(msg)
     optional("zarr", "writing a Zarr store", "dask")
     with TemporaryDirectory(prefix=f".{goal.name[:KEPT_LETTERS]}-part-", dir=goal.parent) as part:
@@ -73,19 +73,20 @@ def write_blocks(path: str | os.PathLike[str], blocks: "Iterable[Any] | RowBlock
         store.finish()
         try:
             (Path(part) / goal.name).rename(goal)
-        except OSError:  # another thread or process may have written it meanwhile
-            _refuse_taken(goal)
+        except OSError:  # another thread or process may have written it in the meantime
+            _check_free(goal)
             raise
 
 
-def _refuse_taken(goal: Path) -> None:
+def _check_free(goal: Path) -> None:
+    """Raise if a path exists."""
     if os.path.lexists(goal):
-        msg = f"path={shown(str(goal))} is there already; remove it first, or name another."
+        msg = f"path={shown(str(goal))} exists already; remove it first, or choose another path."
         raise ValueError(msg)
 
 
 def _checked(blocks: Any) -> Iterator[tuple[int, Any]]:
-    """Yield blocks that have rows, with their numbers, each once its entries are known to be finite and nonnegative."""
+    """Yield the number and the values of every block that has rows, after a check of its entries."""
     from cosep.matrix.blocks import RowBlocks  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
     from cosep.matrix.checks import as_matrix  # noqa: PLC0415 - as above
 
@@ -94,7 +95,7 @@ def _checked(blocks: Any) -> Iterator[tuple[int, Any]]:
             yield number, blocks.rows(np.arange(slot.start, slot.stop)).values.astype(blocks.dtype, copy=False)
         return
     if getattr(blocks, "ndim", None) is not None or not isinstance(blocks, Iterable):
-        msg = f"blocks must be several blocks of rows or RowBlocks, got {type(blocks).__name__}; write [X] for one."
+        msg = f"blocks must be several blocks of rows or RowBlocks, got {type(blocks).__name__}; pass [X] for one."
         raise ValueError(msg)
     for number, block in enumerate(blocks):
         if not scipy.sparse.issparse(block) and not isinstance(block, np.ndarray):
@@ -114,15 +115,15 @@ class DenseStore:
         self.array = new_array(path, (0, self.n_cols), (max(1, CHUNK // self.n_cols), self.n_cols), self.dtype)
 
     def check(self, block: Any, number: int) -> None:
-        """Refuse a block that is not like the first."""
+        """Raise if a block differs from the first in columns, dtype or storage."""
         alike = scipy.sparse.issparse(block) is isinstance(self, SparseStore)
         if alike and block.shape[1] == self.n_cols and block.dtype == self.dtype:
             return
         kind = "sparse" if scipy.sparse.issparse(block) else "dense"
         first = "sparse" if isinstance(self, SparseStore) else "dense"
         msg = (
-            f"blocks: block {number} is {kind}, of {block.shape[1]} columns and type {block.dtype}, but the first is "
-            f"{first}, of {self.n_cols} columns and type {self.dtype}; make all blocks alike."
+            f"blocks: block {number} is {kind}, with {block.shape[1]} columns and dtype {block.dtype}, but the "
+            f"first is {first}, with {self.n_cols} columns and dtype {self.dtype}; make all blocks alike."
         )
         raise ValueError(msg)
 
@@ -131,7 +132,7 @@ class DenseStore:
         self.array.append(block)
 
     def finish(self) -> None:
-        """Write what is left."""
+        """Complete the store. Nothing to do for a dense array."""
 
 
 class SparseStore(DenseStore):
@@ -156,14 +157,14 @@ class SparseStore(DenseStore):
         self.n_rows += block.shape[0]
 
     def finish(self) -> None:
-        """Note the shape."""
+        """Write the shape."""
         self.group.attrs.update(
             {"encoding-type": "csr_matrix", "encoding-version": "0.1.0", "shape": [self.n_rows, self.n_cols]}
         )
 
 
 def new_array(path: Path, shape: tuple[int, ...], chunks: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """Make an array whose chunks are all stored, zeros too, and have checksums."""
+    """Create an array that stores all chunks, also those of zeros, with checksums."""
     zarr = optional("zarr", "writing a Zarr store", "dask")
     return zarr.create_array(
         str(path),

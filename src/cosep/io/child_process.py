@@ -17,24 +17,24 @@ from numpy.typing import NDArray
 from cosep.io.input_source import InputSource
 from cosep.utils.memory import machine_memory, most_bytes
 
-# What the child may compute: some seconds, and one more for every such number of bytes. It may wait ten times as long.
-SECONDS, BYTES_A_SECOND, PATIENCE = 5, 1 << 20, 10
-HEAD = struct.Struct("<cQ")
+# Limit of processor time: these seconds, and one more for this many bytes. The limit of wall time is ten times that.
+CPU_SECONDS, BYTES_PER_SECOND, WALL_TIME_FACTOR = 5, 1 << 20, 10
+MESSAGE_HEADER = struct.Struct("<cQ")
 JSON, DATA = b"J", b"D"
-# The child finds packages where this process does, whatever its own settings are.
+# The child gets the search path for packages of this process.
 START = "import json, runpy, sys; sys.path[:] = json.loads(sys.argv[1]); runpy.run_path(sys.argv[2], None, '__main__')"
 
 
 class ChildReader:
-    """Runs a script that reads a file, and receives its messages.
+    """A script that reads a file in a child process, and sends messages.
 
-    The script runs in a fresh interpreter, not in a copy of this process: threads, daemonic processes and programs
-    without a guarded main module may start it. Whatever ends the ``with`` block, Ctrl-C too, ends the child.
+    The script runs in a new interpreter, not in a fork. So threads, daemonic processes and programs without
+    ``if __name__ == "__main__"`` can start it. The end of the ``with`` block, also by Ctrl-C, ends the child.
     """
 
     def __init__(self, script: Path, source: InputSource, **request: Any) -> None:
         self.source = source
-        self.seconds = SECONDS + source.size // BYTES_A_SECOND
+        self.seconds = CPU_SECONDS + source.size // BYTES_PER_SECOND
         memory = min(most_bytes(source.size), machine_memory())
         self.request = {"path": os.fspath(source.path.absolute()), "seconds": self.seconds, "bytes": memory, **request}
         self.script = script
@@ -49,7 +49,7 @@ class ChildReader:
             stderr=subprocess.DEVNULL,
             env={**os.environ, "HDF5_PLUGIN_PRELOAD": "::"},  # no plug-ins
         )
-        self.timer = threading.Timer(PATIENCE * self.seconds, self.process.kill)
+        self.timer = threading.Timer(WALL_TIME_FACTOR * self.seconds, self.process.kill)
         self.timer.daemon = True
         self.timer.start()
         self.send(self.request)
@@ -75,26 +75,26 @@ class ChildReader:
 
     def receive(self) -> dict[str, Any]:
         """Return the next message."""
-        kind, size = self._head()
+        kind, size = self._receive_header()
         if kind != JSON:
             self._fail()
         body = bytearray(size)
         self._fill(memoryview(body))
         message: dict[str, Any] = json.loads(body)
-        if "refused" in message:
-            self.source.fail(message["refused"])
+        if "invalid" in message:
+            self.source.fail(message["invalid"])
         if "error" in message:
             raise ValueError(message["error"])
         return message
 
     def array(self, dtype: str, shape: list[int]) -> NDArray[Any]:
-        """Return an array that the child sends in pieces."""
+        """Receive an array, which the child sends in pieces."""
         kind = np.dtype(dtype)
-        self.source.check_memory(math.prod(shape) * kind.itemsize, f"an array of {' x '.join(map(str, shape))} in it")
+        self.source.check_memory(math.prod(shape) * kind.itemsize, f"an array of {' x '.join(map(str, shape))}")
         values = np.empty(shape, dtype=kind)
         rest = values.reshape(-1).view(np.uint8).data
         while rest:
-            part, size = self._head()
+            part, size = self._receive_header()
             if part == JSON:
                 raise ValueError(self._error(size))
             self._fill(rest[:size])
@@ -106,10 +106,10 @@ class ChildReader:
         self._fill(memoryview(body))
         return str(json.loads(body).get("error", "it is damaged"))
 
-    def _head(self) -> tuple[bytes, int]:
-        head = bytearray(HEAD.size)
-        self._fill(memoryview(head))
-        kind, size = HEAD.unpack(head)
+    def _receive_header(self) -> tuple[bytes, int]:
+        header = bytearray(MESSAGE_HEADER.size)
+        self._fill(memoryview(header))
+        kind, size = MESSAGE_HEADER.unpack(header)
         return kind, size
 
     def _fill(self, buffer: memoryview) -> None:
@@ -121,8 +121,8 @@ class ChildReader:
             buffer = buffer[count:]
 
     def _fail(self) -> NoReturn:
-        """Say why the child has ended."""
+        """Raise an error that says why the child has ended."""
         code = self.process.wait()
         if not self.timer.is_alive() or -code == getattr(signal, "SIGXCPU", None):
             self.source.fail(f"took more than {self.seconds} seconds to read; it is damaged, or the machine is busy.")
-        self.source.fail("ended the process that read it; it is damaged: take another copy.")
+        self.source.fail("crashed the process that read it; it is damaged, get another copy.")

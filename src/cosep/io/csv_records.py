@@ -1,25 +1,25 @@
-"""Records of a table as text: the lines of a ``.csv`` or ``.tsv`` file enter, lists of fields leave.
+"""Records of tables as text: parses the lines of ``.csv`` and ``.tsv`` files into lists of fields.
 
-Python's csv module refuses long fields by a limit that all of a program shares, so it cannot be lifted here.
+Python's csv module has a limit on the length of fields that is global to the process, so it cannot be raised here.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 
-# What stands between the quotes of a field, up to the quote that ends it or the end of the line.
+# The text of a quoted field, up to the closing quote or the end of the line.
 WITHIN_QUOTES = re.compile(r'[^"]*(?:""[^"]*)*')
 
 
-def records(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
-    """Yield the fields of each record as the csv module does, of any length; blank lines are skipped.
+def parse_records(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
+    """Yield the fields of each record, of any length, as the csv module does. Blank lines are skipped.
 
     Raises
     ------
     ValueError
-        If a carriage return stands within a line and not between quotes.
+        If there is a carriage return inside a line, outside of quotes.
     """
     fields: list[str] = []
-    quoted: list[str] | None = None  # the parts of a field whose quote has not been closed
+    quoted: list[str] | None = None  # parts of a field without a closing quote so far
     for line in lines:
         at = 0
         if quoted is None and '"' not in line:
@@ -51,6 +51,6 @@ def records(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
 
 def _plain(text: str) -> str:
     if "\r" in text:
-        msg = "a carriage return stands within a line; put quotes around the field, or end lines with line feeds"
+        msg = "a carriage return is inside a line; put quotes around the field, or end lines with line feeds"
         raise ValueError(msg)
     return text

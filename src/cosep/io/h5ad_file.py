@@ -1,4 +1,4 @@
-"""An ``.h5ad`` file of annotated cells enters; one of its matrices leaves, with the names of cells and genes."""
+"""Matrices of ``.h5ad`` files of AnnData, with the names of their rows and columns."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ import scipy.sparse
 
 from cosep.io.child_process import ChildReader
 from cosep.io.input_source import InputError, InputSource
-from cosep.io.named_matrix import NamedMatrix, as_names, build
+from cosep.io.named_matrix import NamedMatrix, as_names, build_named_matrix
 from cosep.utils.extras import check_installed
 from cosep.utils.layers import RAW, Layer, choose_layer, layer_names
 
@@ -15,7 +15,7 @@ SCRIPT = Path(__file__).with_name("h5ad_script.py")
 
 
 def read_h5ad(source: InputSource, layer: str | None, labels: str | None) -> NamedMatrix:
-    """Read X, a layer, or with the layer "raw" what the file keeps as raw; labels are a column of ``obs``."""
+    """Read X, a layer or the raw matrix, with a column of ``obs`` as labels."""
     check_installed("h5py", "reading .h5ad", "anndata")
     with (
         source.expecting("an .h5ad file of AnnData"),
@@ -29,16 +29,16 @@ def read_h5ad(source: InputSource, layer: str | None, labels: str | None) -> Nam
         values = _matrix(facts, [child.array(**part) for part in facts["parts"]])
     for side, size in zip(("rows", "cols"), values.shape, strict=True):
         if len(facts[side]) != size:
-            source.fail(f"has {len(facts[side])} names for {size} {side}; write it again.")
+            source.fail(f"has {len(facts[side])} names for {size} {side}; write the file again.")
     classes = None if labels is None else as_names(source, facts["labels"])
     try:
-        return build(source, values, facts["rows"], facts["cols"], labels=classes)
+        return build_named_matrix(source, values, facts["rows"], facts["cols"], labels=classes)
     except InputError as error:
         others = [name for name in layer_names(matrices["layers"], has_raw=matrices["has_raw"]) if name != layer]
         if "negative" not in str(error) or not others:
             raise
         what = str(error).removeprefix(f"{source.name}: ")
-        source.fail(f"{what} Other matrices in it: layer={' or '.join(map(repr, others)):.300}.")
+        source.fail(f"{what} Other matrices in this file: layer={' or '.join(map(repr, others)):.300}.")
 
 
 def _chosen(source: InputSource, layer: str | None, matrices: dict[str, Any]) -> Layer[str]:

@@ -20,22 +20,22 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-HEAD = struct.Struct("<cQ")
+MESSAGE_HEADER = struct.Struct("<cQ")
 JSON, DATA = b"J", b"D"
 RAW = "raw"
 # Filters that are part of HDF5 and h5py: gzip, shuffle, Fletcher's checksum, szip, n-bit, scale and offset, lzf.
 BUILT_IN_FILTERS = (1, 2, 3, 4, 5, 6, 32000)
-MOST_SOFT_LINKS = 16
-# Bytes that are read at a time, and of all names together.
-PIECE, MOST_TEXT = 1 << 24, 1 << 30
-# Memory for an entry of a sparse matrix, with its index, and for the name and pointer of a row or column.
-BYTES_STORED, BYTES_NAMED = 20, 64
-# Memory that reading takes besides what is read.
-SPARE = 1 << 30
+MAX_SOFT_LINKS = 16
+# Bytes that are read at a time, and most characters of all names together.
+PIECE, MAX_NAME_CHARACTERS = 1 << 24, 1 << 30
+# Memory for a stored entry of a sparse matrix with its index, and for the name and pointer of a row or column.
+BYTES_PER_ENTRY, BYTES_PER_NAME = 20, 64
+# Memory for reading, in addition to the data.
+OVERHEAD = 1 << 30
 
 
-class Refused(Exception):  # noqa: N818 - it is no error of the program
-    """The file is not what it should be: a sentence for the user, which says what to do."""
+class InvalidFileError(Exception):
+    """The file is not valid. The message is for the user and says what to do."""
 
 
 def main() -> None:
@@ -47,9 +47,9 @@ def main() -> None:
 
 
 def limit(seconds: int, n_bytes: int) -> None:
-    """Let the system end this process beyond some seconds of computing, and refuse it more memory than that."""
+    """Limit the processor time and the memory of this process."""
     try:
-        import resource  # noqa: PLC0415 - Windows has none
+        import resource  # noqa: PLC0415 - not on Windows
     except ImportError:
         return
     used = resource.getrusage(resource.RUSAGE_SELF)
@@ -59,7 +59,7 @@ def limit(seconds: int, n_bytes: int) -> None:
     }
     if os.path.exists("/proc/self/statm"):  # noqa: PTH110 - one module less to load
         with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - as above
-            limits[resource.RLIMIT_AS] = int(file.read().split()[0]) * resource.getpagesize() + SPARE + n_bytes
+            limits[resource.RLIMIT_AS] = int(file.read().split()[0]) * resource.getpagesize() + OVERHEAD + n_bytes
     for kind, most in limits.items():
         hard = resource.getrlimit(kind)[1]
         resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
@@ -84,12 +84,12 @@ def serve(request: dict[str, Any], asking: BinaryIO, answers: BinaryIO) -> None:
             for part in adata.parts:
                 for piece in pieces(part):
                     send(answers, DATA, np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data)
-    except Refused as refused:
-        send_json(answers, {"refused": str(refused)})
+    except InvalidFileError as error:
+        send_json(answers, {"invalid": str(error)})
     except BrokenPipeError:
         return
     except MemoryError:
-        send_json(answers, {"error": "it needs more memory than a file of this size should"})
+        send_json(answers, {"error": "it needs more memory than a file of this size should need"})
     except Exception as error:  # noqa: BLE001 - a damaged file can make HDF5 raise anything
         send_json(answers, {"error": f"{error}"[:1000] or type(error).__name__})
 
@@ -101,7 +101,7 @@ def send_json(stream: BinaryIO, facts: dict[str, Any]) -> None:
 
 def send(stream: BinaryIO, kind: bytes, body: Any) -> None:
     """Send one message."""
-    stream.write(HEAD.pack(kind, len(body)))
+    stream.write(MESSAGE_HEADER.pack(kind, len(body)))
     stream.write(body)
     stream.flush()
 
@@ -133,13 +133,15 @@ class AnnDataFile:
         self.kind, self.shape, self.parts = parts_of(matrix)
 
     def n_bytes(self) -> int:
-        """Return what the matrix will take in memory."""
+        """Return the size of the matrix in memory."""
         data = self.parts[0]
-        each = BYTES_STORED if self.kind != "dense" else 4 if data.dtype == np.float32 else max(8, data.dtype.itemsize)
-        return int(each * data.size + BYTES_NAMED * sum(self.shape))
+        each = (
+            BYTES_PER_ENTRY if self.kind != "dense" else 4 if data.dtype == np.float32 else max(8, data.dtype.itemsize)
+        )
+        return int(each * data.size + BYTES_PER_NAME * sum(self.shape))
 
     def facts(self, labels: str | None) -> dict[str, Any]:
-        """Return the layout of the matrix, and all names."""
+        """Return the layout of the matrix, the names of its rows and columns, and the labels."""
         obs, var = child(self.file, "obs"), child(self.file, "var")
         if self.is_raw:
             var = child(self.file, "raw.var") if self.raw is None else child(self.raw, "var")
@@ -149,14 +151,16 @@ class AnnDataFile:
             "parts": [{"dtype": part.dtype.str, "shape": part.shape} for part in self.parts],
             "rows": index_of(obs, self.shape[0]),
             "cols": index_of(var, self.shape[1]),
-            "labels": None if labels is None else self.classes(obs, labels),
+            "labels": None if labels is None else self.label_column(obs, labels),
         }
 
-    def classes(self, obs: Any, labels: str) -> list[str]:
+    def label_column(self, obs: Any, labels: str) -> list[str]:
         """Return a column of obs as text."""
         columns = columns_of(obs)
         if labels not in columns:
-            refuse(f"labels={labels!r:.80} is no column of obs, only {', '.join(map(repr, columns)):.200}.")
+            fail(
+                f"labels={labels!r:.80} is not a column of obs; the columns are: {', '.join(map(repr, columns)):.200}."
+            )
         if isinstance(obs, h5py.Group):
             return column(obs, labels)
         codes = obs[labels]
@@ -168,63 +172,63 @@ class AnnDataFile:
 
 
 def child(parent: Any, name: str, followed: int = 0) -> Any:
-    """Return an object of a group by its name, None if there is none; refuse what leads out of the file."""
+    """Return an object of a group by its name, or None if there is none; raise for links to other files."""
     try:
         link = parent.get(name, getlink=True)
     except TypeError:
         link = "of a kind that HDF5 does not know"
     if link is None:
         return None
-    if isinstance(link, h5py.SoftLink) and followed < MOST_SOFT_LINKS:
+    if isinstance(link, h5py.SoftLink) and followed < MAX_SOFT_LINKS:
         found = parent.file if link.path.startswith("/") else parent
         for step in link.path.strip("/").split("/"):
             found = None if found is None else child(found, step, followed + 1)
         return found
     if not isinstance(link, h5py.HardLink):
-        refuse(f"{name!r:.80} is a link that leads out of the file or nowhere; copy what it stands for into the file.")
+        fail(f"{name!r:.80} is a link to another file, or to nothing; copy its target into the file.")
     return checked(parent.get(name), name)
 
 
 def checked(found: Any, name: str) -> Any:
-    """Refuse a data set that is kept in other files, or whose filters would be loaded as plug-ins."""
+    """Return an object; raise for a dataset with data in other files, or with filters that are plug-ins."""
     if isinstance(found, h5py.Dataset):
         made = found.id.get_create_plist()
         if made.get_external_count() or made.get_layout() == h5py.h5d.VIRTUAL:
-            refuse(f"{name!r:.80} keeps its data in other files; copy the data into this one.")
+            fail(f"{name!r:.80} stores its data in other files; copy the data into this one.")
         filters = {made.get_filter(i)[0] for i in range(made.get_nfilters())}
         if others := filters - set(BUILT_IN_FILTERS):
-            refuse(
-                f"{name!r:.80} is compressed by a plug-in of HDF5 (filter {max(others)}); write it again with "
+            fail(
+                f"{name!r:.80} is compressed by an HDF5 plug-in (filter {max(others)}); write the file again with "
                 "compression='gzip'."
             )
     elif not isinstance(found, h5py.Group):
-        refuse(f"{name!r:.80} is neither a group nor a data set; write the file again.")
+        fail(f"{name!r:.80} is neither a group nor a dataset; write the file again.")
     return found
 
 
 def parts_of(matrix: Any) -> tuple[str, tuple[int, int], list[Any]]:
-    """Return "dense", "csr" or "csc", the shape, and the data sets that hold the matrix."""
+    """Return "dense", "csr" or "csc", the shape, and the datasets that hold the matrix."""
     if isinstance(matrix, h5py.Dataset):
         kind, parts, shape = "dense", [matrix], matrix.shape
     else:
         kind = text_attribute(matrix, "encoding-type") or text_attribute(matrix, "h5sparse_format") or "no matrix"
         kind = kind.removesuffix("_matrix")
         if kind not in {"csr", "csc"}:
-            refuse(f"expected a matrix, dense or sparse, got {kind!r:.80}; name another layer.")
+            fail(f"expected a matrix, dense or sparse, got {kind!r:.80}; name another layer.")
         shape = tuple(int(size) for size in matrix.attrs.get("shape", matrix.attrs.get("h5sparse_shape")))
         parts = [child(matrix, name) for name in ("data", "indices", "indptr")]
     for part in parts:
         if not isinstance(part, h5py.Dataset) or part.shape is None or part.dtype.kind not in "fiub":
-            refuse(f"expected real numbers, got {getattr(part, 'dtype', 'none')}; convert them first.")
+            fail(f"expected real numbers, got {getattr(part, 'dtype', 'none')}; convert them first.")
         if part.ndim != (2 if kind == "dense" else 1):
-            refuse(f"expected a matrix, got an array of {part.ndim} dimensions with shape {part.shape}; reshape it.")
+            fail(f"expected a matrix, got an array of {part.ndim} dimensions with shape {part.shape}; reshape it.")
     if len(shape) != 2:
-        refuse(f"expected a matrix, got shape {shape}; reshape it.")
+        fail(f"expected a matrix, got shape {shape}; reshape it.")
     return kind, shape, parts
 
 
 def pieces(part: Any) -> Iterator[NDArray[Any]]:
-    """Yield a data set in pieces that hold whole chunks."""
+    """Yield a dataset in pieces of whole chunks."""
     if not part.size:
         return
     row = part.dtype.itemsize * part.size // len(part)
@@ -257,31 +261,29 @@ def column(frame: Any, name: str) -> list[str]:
     """Return a column of a data frame as text."""
     found = child(frame, name)
     if isinstance(found, h5py.Dataset):
-        # Versions before 0.8 note where the categories are.
-        named = found.attrs.get("categories")
-        return texts(found) if named is None else coded(found[()], texts(checked(found.parent[named], name)))
+        # Versions before 0.8 store a reference to the categories.
+        reference = found.attrs.get("categories")
+        return texts(found) if reference is None else coded(found[()], texts(checked(found.parent[reference], name)))
     kind = None if found is None else text_attribute(found, "encoding-type")
     if kind == "categorical":
         return coded(child(found, "codes")[()], texts(child(found, "categories")))
     if kind is not None and kind.startswith("nullable-"):
         values, missing = texts(child(found, "values")), child(found, "mask")[()]
-        return ["<NA>" if gone else value for value, gone in zip(values, missing, strict=True)]
-    return refuse(
-        f"{name!r:.80} is stored as {kind or 'nothing'}, where a column of names is expected; write it again."
-    )
+        return ["<NA>" if is_missing else value for value, is_missing in zip(values, missing, strict=True)]
+    return fail(f"expected a column of names in {name!r:.80}, got {kind or 'nothing'}; write the file again.")
 
 
 def coded(codes: NDArray[Any], names: list[str]) -> list[str]:
-    """Return the names that numbers stand for; below zero they stand for a missing one."""
+    """Return the names of category codes; negative codes are missing values."""
     if (codes >= len(names)).any():
-        refuse(f"has codes up to {codes.max()} for {len(names)} categories; write it again.")
+        fail(f"has codes up to {codes.max()} for {len(names)} categories; write the file again.")
     return [names[code] if code >= 0 else "nan" for code in codes.tolist()]
 
 
 def texts(found: Any) -> list[str]:
-    """Return the entries of a data set as text."""
+    """Return the entries of a dataset as text."""
     if not isinstance(found, h5py.Dataset) or found.shape is None or found.ndim > 1:
-        refuse("has names that are not a list of text; write it again.")
+        fail("has names that are not a list of text; write the file again.")
     if found.ndim == 0:
         return as_text(np.atleast_1d(found[()]))
     names: list[str] = []
@@ -289,13 +291,13 @@ def texts(found: Any) -> list[str]:
     for piece in pieces(found):
         names += as_text(piece)
         length += sum(map(len, names[-len(piece) :]))
-        if length > MOST_TEXT:
-            refuse(f"has names of more than {MOST_TEXT} characters together; shorten them.")
+        if length > MAX_NAME_CHARACTERS:
+            fail(f"has names of more than {MAX_NAME_CHARACTERS} characters together; shorten them.")
     return names
 
 
 def as_text(values: NDArray[Any]) -> list[str]:
-    """Return text, or numbers as Python writes them."""
+    """Return the entries as text, numbers as Python prints them."""
     return [value.decode() if isinstance(value, bytes) else str(value) for value in values]
 
 
@@ -305,9 +307,9 @@ def text_attribute(node: Any, name: str) -> str | None:
     return value.decode() if isinstance(value, bytes) else None if value is None else str(value)
 
 
-def refuse(what: str) -> NoReturn:
-    """Refuse the file."""
-    raise Refused(what)
+def fail(message: str) -> NoReturn:
+    """Raise InvalidFileError."""
+    raise InvalidFileError(message)
 
 
 if __name__ == "__main__":

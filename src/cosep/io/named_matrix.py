@@ -1,4 +1,4 @@
-"""A matrix and the names of its rows and columns enter, one record that holds together leaves."""
+"""Nonnegative matrices with the names of their rows and columns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from cosep.utils.messages import shown
 
 Names = NDArray[np.str_]
 
-# Bytes of all row names, or of all column names.
-LARGEST_NAMES = 1 << 30
+# Most bytes of all row names, or of all column names.
+MAX_NAMES_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,13 +27,13 @@ class NamedMatrix:
     values : ndarray or csr_array, of shape (m, n)
         Finite and nonnegative, float64 or float32.
     row_names, col_names : ndarray of str
-        As they stand in the file, repeats included; "row 0", "column 0", ... where it has none.
+        As in the file, also repeated ones; "row 0", "column 0", ... if the file has none.
     texts : tuple of str, optional
-        The text of each row, where the matrix counts words.
+        The text of each row, if the matrix holds counts of words.
     text_options : mapping, optional
-        How the words were counted: what :meth:`TextOptions.from_mapping` takes. JSON can hold it.
+        How the words were counted, as :meth:`TextOptions.from_mapping` takes it.
     labels : ndarray of str, optional
-        The class of each row.
+        The label of each row.
 
     Examples
     --------
@@ -69,39 +69,41 @@ class NamedMatrix:
 
 
 def as_names(source: InputSource, names: Any) -> Names:
-    """Return names as an array, in which every one takes the space of the longest."""
+    """Return names as an array, where each takes the space of the longest."""
     names = [str(name) for name in names]
     longest = max(map(len, names), default=0)
-    if 4 * longest * len(names) > LARGEST_NAMES:
+    if 4 * longest * len(names) > MAX_NAMES_BYTES:
         source.fail(
-            f"a name of {longest} characters among {len(names)} names is too long to keep; shorten the names, or say "
-            "which column holds them."
+            f"a name of {longest} characters among {len(names)} names is too long; shorten the names, or pass another "
+            "index=."
         )
     check_unicode(source, names)
     return np.asarray(names, dtype=np.str_)
 
 
 def check_unicode(source: InputSource, words: list[str]) -> None:
-    """Refuse text that no file could hold, such as half of a surrogate pair from a JSON escape or a file name."""
+    """Raise for text that is not valid Unicode, such as half of a surrogate pair from a JSON escape or a file name."""
     for word in words:
         try:
             word.encode()
         except UnicodeEncodeError:
-            source.fail(f"{shown(word[:50])} is no valid Unicode; rename it, or mend the text.")
+            source.fail(f"{shown(word[:50])} is not valid Unicode; rename it, or fix the text.")
 
 
 def numbered(what: str, count: int) -> Names:
-    """Return names for things that have none."""
+    """Return numbered names: "row 0", "row 1", ..."""
     return np.char.add(f"{what} ", np.arange(count).astype(np.str_))
 
 
-def build(source: InputSource, values: Any, row_names: Any = None, col_names: Any = None, **more: Any) -> NamedMatrix:
-    """Return the record of a matrix that was just read, once its entries are checked.
+def build_named_matrix(
+    source: InputSource, values: Any, row_names: Any = None, col_names: Any = None, **more: Any
+) -> NamedMatrix:
+    """Return a matrix that was just read as a `NamedMatrix`, after a check of its entries.
 
     Raises
     ------
     InputError
-        If an entry is negative, missing or infinite: the message names the first one.
+        If an entry is negative, missing or infinite. The message names the first one.
     """
     from cosep.matrix.checks import as_matrix  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
 
@@ -110,7 +112,7 @@ def build(source: InputSource, values: Any, row_names: Any = None, col_names: An
     try:
         checked = as_matrix(values, "the matrix")
     except ValueError as error:
-        _refuse_entry(source, values, row_names, col_names)
+        _fail_for_bad_entry(source, values, row_names, col_names)
         source.fail(" ".join(str(error).split()))
     values = checked.values.tocsr() if checked.is_sparse else checked.values
     if checked.exponent:
@@ -122,8 +124,8 @@ def build(source: InputSource, values: Any, row_names: Any = None, col_names: An
     return NamedMatrix(values, rows, cols, **more)
 
 
-def _refuse_entry(source: InputSource, values: Any, row_names: Any, col_names: Any) -> None:
-    """Raise if there is a bad entry, naming the first; parts that do not fit together are not looked at."""
+def _fail_for_bad_entry(source: InputSource, values: Any, row_names: Any, col_names: Any) -> None:
+    """Raise for the first bad entry, if there is one; does nothing if the parts of a sparse matrix do not match."""
     from cosep.matrix.checks import is_sound  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
 
     if scipy.sparse.issparse(values):
@@ -152,6 +154,6 @@ def _refuse_entry(source: InputSource, values: Any, row_names: Any, col_names: A
     else:
         problem, advice = (
             f"is {value:g}, but no entry may be negative",
-            "take the data before it was centred, or clip it",
+            "use the data before centering, or clip it",
         )
     source.fail(f"{row}, {col} {problem} ({count} such {'entry' if count == 1 else 'entries'}); {advice}.")

@@ -1,4 +1,4 @@
-"""A ``.npy`` or ``.npz`` file enters; a matrix without names leaves. Nothing in a file is ever executed."""
+"""Matrices in ``.npy`` and ``.npz`` files of NumPy and SciPy. Nothing in a file is ever executed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,14 +7,14 @@ import numpy as np
 import scipy.sparse
 
 from cosep.io.input_source import InputSource
-from cosep.io.named_matrix import NamedMatrix, build
+from cosep.io.named_matrix import NamedMatrix, build_named_matrix
 from cosep.records.archive import ArrayHeader, array_headers, read_arrays
 from cosep.utils.messages import shown
 
 NPZ = "a matrix saved by scipy.sparse.save_npz or numpy.savez"
-# Memory for an entry of a sparse matrix, with its index, and for the name and pointer of a row or column.
-BYTES_STORED, BYTES_NAMED = 20, 64
-# What scipy.sparse.save_npz writes, by the format of the matrix.
+# Memory for a stored entry of a sparse matrix with its index, and for the name and pointer of a row or column.
+BYTES_PER_ENTRY, BYTES_PER_NAME = 20, 64
+# Arrays that scipy.sparse.save_npz writes, by the format of the matrix.
 COMPRESSED = ("indices", "indptr", "data", "shape")
 SPARSE_PARTS = {
     "csr": COMPRESSED,
@@ -26,23 +26,23 @@ SPARSE_PARTS = {
 
 
 def read_npy(source: InputSource) -> NamedMatrix:
-    """Read one array."""
+    """Read the array of an ``.npy`` file."""
     with source.expecting("an array saved by numpy.save"):
         stored = np.lib.format.open_memmap(source.path, mode="r")
         _check_header(source, ArrayHeader(stored.shape, stored.dtype))
         values = np.array(stored)
-    return build(source, values)
+    return build_named_matrix(source, values)
 
 
 def npy_header(source: InputSource) -> ArrayHeader:
-    """Return the size and type of the one array, which is not read."""
+    """Return the shape and type of the array of an ``.npy`` file, without reading its entries."""
     with source.expecting("an array saved by numpy.save"):
         stored = np.lib.format.open_memmap(source.path, mode="r")
         return _check_header(source, ArrayHeader(stored.shape, stored.dtype))
 
 
 def npz_header(source: InputSource) -> ArrayHeader:
-    """Return the size and type of the matrix that `read_npz` would read."""
+    """Return the shape and type of the matrix that `read_npz` would read, without reading its entries."""
     with source.expecting(NPZ):
         headers = _headers(source)
         if "format" not in headers:
@@ -55,22 +55,24 @@ def read_npz(source: InputSource, variable: str | None) -> NamedMatrix:
     with source.expecting(NPZ):
         headers = _headers(source)
         if "format" in headers and variable is None:
-            return build(source, _sparse(source, headers))
+            return build_named_matrix(source, _sparse(source, headers))
         name = _chosen(source, headers, variable)
         _check_header(source, headers[name])
         values = read_arrays(source.path, [name])[name]
-    return build(source, values)
+    return build_named_matrix(source, values)
 
 
 def _headers(source: InputSource) -> dict[str, ArrayHeader]:
-    """Return what the arrays of a file announce, if all of them together would fit."""
+    """Return the headers of all arrays in a file, if the arrays fit into memory together."""
     headers = array_headers(source.path)
     source.check_memory(sum(header.n_bytes for header in headers.values()), NPZ)
     return headers
 
 
 def _chosen(source: InputSource, headers: Mapping[str, ArrayHeader], variable: str | None) -> str:
-    return choose(source, {name: header.shape for name, header in headers.items() if header.is_numeric}, variable)
+    return choose_variable(
+        source, {name: header.shape for name, header in headers.items() if header.is_numeric}, variable
+    )
 
 
 def _shape(source: InputSource) -> tuple[int, ...]:
@@ -96,27 +98,30 @@ def _sparse(source: InputSource, headers: Mapping[str, ArrayHeader]) -> Any:
     return build_sparse(tuple(arrays[part] for part in ("data", *parts[:-2])), shape=shape)
 
 
-def choose(source: InputSource, shapes: Mapping[str, tuple[int, ...]], variable: str | None) -> str:
-    """Return the variable that the user names, or the only matrix: with two dimensions, and longer than one in both."""
+def choose_variable(source: InputSource, shapes: Mapping[str, tuple[int, ...]], variable: str | None) -> str:
+    """Return the variable that the user names, or the only matrix with more than one row and column."""
     known = ", ".join(f"{name} {' x '.join(map(str, shape))}" for name, shape in shapes.items()) or "none"
     if variable is not None:
         if variable not in shapes:
-            source.fail(f"variable={shown(variable)} is no matrix of numbers in it; there are: {known:.300}.")
+            source.fail(f"variable={shown(variable)} is not a matrix of numbers in this file; it has: {known:.300}.")
         return variable
     matrices = [name for name, shape in shapes.items() if len(shape) == 2]
     found = [name for name in matrices if min(shapes[name]) > 1] or matrices
     if len(found) != 1:
-        source.fail(f"expected one matrix of numbers, got {len(found)}; name one as variable, there are: {known:.300}.")
+        source.fail(f"expected one matrix of numbers, got {len(found)}; pass variable=, one of: {known:.300}.")
     return found[0]
 
 
 def _check_header(source: InputSource, header: ArrayHeader, n_stored: int | None = None) -> ArrayHeader:
-    """Refuse what is not a matrix of numbers, and one that would not fit; of a sparse one ``n_stored`` are stored."""
+    """Return the header if it describes a matrix of numbers that fits into memory; raise otherwise.
+
+    ``n_stored`` is the number of stored entries if the matrix is sparse.
+    """
     shape = header.shape
     if len(shape) != 2 or not header.is_numeric:
         source.fail(
             f"expected a matrix of real numbers, got an array of {header.dtype} with shape {shape}; convert it first."
         )
-    entries = header.n_bytes_used if n_stored is None else BYTES_STORED * n_stored
-    source.check_memory(entries + BYTES_NAMED * sum(shape), f"a matrix of {shape}")
+    entries = header.n_bytes_used if n_stored is None else BYTES_PER_ENTRY * n_stored
+    source.check_memory(entries + BYTES_PER_NAME * sum(shape), f"a matrix of {shape}")
     return header

@@ -1,11 +1,11 @@
-"""An Apache Parquet file enters; its heading and pieces of some thousand rows leave."""
+"""Tables in Apache Parquet files, read in pieces of some thousand rows."""
 
 import itertools
 from collections.abc import Iterator
 from typing import Any
 
 from cosep.io.input_source import InputSource
-from cosep.io.table_layout import SAMPLE
+from cosep.io.table_layout import SAMPLE_ROWS
 from cosep.utils.extras import optional
 from cosep.utils.messages import shown
 
@@ -15,7 +15,17 @@ PIECE_ENTRIES = 1 << 21
 
 
 class ParquetTable:
-    """A table by columns: ``names`` is the heading, ``sample`` the first rows, ``index`` what pandas calls index."""
+    """A table stored by columns.
+
+    Attributes
+    ----------
+    names : list of str
+        The header.
+    sample : list of list of str
+        The first rows, as text.
+    index : str or None
+        The column that pandas wrote as index.
+    """
 
     def __init__(self, source: InputSource) -> None:
         self.source = source
@@ -32,7 +42,8 @@ class ParquetTable:
             if not self.names or len(set(self.names)) < len(self.names):
                 source.fail("has no columns, or several of the same name; rename them.")
             heads = [
-                head.slice(0, SAMPLE) for head in itertools.islice(self.file.iter_batches(SAMPLE, use_threads=False), 1)
+                head.slice(0, SAMPLE_ROWS)
+                for head in itertools.islice(self.file.iter_batches(SAMPLE_ROWS, use_threads=False), 1)
             ]
             fields = [self._text(head.column(j)).to_pylist() for head in heads for j in range(len(self.names))]
         self.sample = [list(row) for row in zip(*fields, strict=True)]
@@ -40,7 +51,7 @@ class ParquetTable:
             source.fail("has no rows; expected at least one.")
 
     def pieces(self, numbers: list[int], words: list[int]) -> Iterator[dict[int, Any]]:
-        """Yield these columns, by position, as Arrow arrays: of float64, and of text."""
+        """Yield these columns, by position, as Arrow arrays of float64 and of text."""
         wanted = sorted({*numbers, *words})
         with self.source.expecting("a Parquet file"):
             names, size = [self.names[j] for j in wanted], max(1, PIECE_ENTRIES // len(wanted))
@@ -59,8 +70,8 @@ class ParquetTable:
         types, kind = self.arrow.types, column.type
         if not any(of(kind) for of in (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal)):
             self.source.fail(
-                f"column {shown(self.names[j])} has type {kind}, where numbers are expected; leave the column out, or "
-                "name it as index or labels."
+                f"expected numbers in column {shown(self.names[j])}, got type {kind}; drop the column, or pass it as "
+                "index= or labels=."
             )
         return column.cast(self.arrow.uint8() if types.is_boolean(kind) else kind).cast(
             self.arrow.float64(), safe=False

@@ -1,4 +1,4 @@
-"""A ``.csv``, ``.tsv`` or ``.parquet`` file enters, read piece by piece; a matrix or texts leave."""
+"""Matrices and texts in tables: ``.csv``, ``.tsv`` and ``.parquet`` files, read in pieces."""
 
 from typing import Any
 
@@ -8,26 +8,26 @@ from numpy.typing import NDArray
 from cosep.io.csv_table import CsvTable
 from cosep.io.growing_matrix import GrowingMatrix
 from cosep.io.input_source import InputSource
-from cosep.io.named_matrix import NamedMatrix, as_names, build, numbered
+from cosep.io.named_matrix import NamedMatrix, as_names, build_named_matrix, numbered
 from cosep.io.parquet_table import PARQUET_SUFFIXES, ParquetTable
 from cosep.io.table_layout import Layout, find_column, find_layout
-from cosep.io.texts import BYTES_A_CHARACTER, NamedTexts
+from cosep.io.texts import BYTES_PER_CHARACTER, NamedTexts
 from cosep.io.triplets import Triplets
 from cosep.io.word_counts import TextOptions
 from cosep.utils.messages import shown
 
 Table = CsvTable | ParquetTable
-# Memory that a name takes, besides its characters.
-BYTES_A_NAME = 64
+# Memory for a name, in addition to its characters.
+BYTES_PER_NAME = 64
 
 
 def open_table(source: InputSource) -> Table:
-    """Return the table of a file by its suffix."""
+    """Open a table by the suffix of its file."""
     return ParquetTable(source) if source.suffix in PARQUET_SUFFIXES else CsvTable(source)
 
 
 def read_table(source: InputSource, layout: str | None, index: str | None, labels: str | None) -> NamedMatrix:
-    """Read a matrix."""
+    """Read a matrix from a table, wide or triplets."""
     table = open_table(source)
     found = find_layout(source, table.names, table.sample, layout, index or table.index, labels)
     return _read_triplets(table) if found.triplets else _read_wide(table, found)
@@ -45,12 +45,14 @@ def _read_wide(table: Table, layout: Layout) -> NamedMatrix:
             i, j = np.argwhere(missing)[0]
             at = blocks.n_rows + i
             row = f"row {at}" if layout.index is None else f"row {shown(words[layout.index][at])}"
-            _refuse_missing(table, row, layout.numbers[j])
+            _fail_for_missing(table, row, layout.numbers[j])
         blocks.append(block)
-        table.source.check_growth(blocks.n_bytes + BYTES_A_NAME * len(words) * blocks.n_rows, "the table")
+        table.source.check_growth(blocks.n_bytes + BYTES_PER_NAME * len(words) * blocks.n_rows, "the table")
     names = numbered("row", blocks.n_rows) if layout.index is None else words[layout.index]
     classes = None if layout.labels is None else as_names(table.source, words[layout.labels])
-    return build(table.source, blocks.matrix(), names, [layout.names[j] for j in layout.numbers], labels=classes)
+    return build_named_matrix(
+        table.source, blocks.matrix(), names, [layout.names[j] for j in layout.numbers], labels=classes
+    )
 
 
 def _read_triplets(table: Table) -> NamedMatrix:
@@ -60,24 +62,24 @@ def _read_triplets(table: Table) -> NamedMatrix:
         missing = np.isnan(values)
         if missing.any():
             i = int(np.argmax(missing))
-            _refuse_missing(table, f"the value of {shown(piece[0][i].as_py())} and {shown(piece[1][i].as_py())}", 2)
+            _fail_for_missing(table, f"the value of {shown(piece[0][i].as_py())} and {shown(piece[1][i].as_py())}", 2)
         triplets.append(piece[0], piece[1], values)
         table.source.check_growth(triplets.n_bytes, "the table")
     matrix, rows, cols = triplets.matrix()
-    return build(table.source, matrix, rows, cols)
+    return build_named_matrix(table.source, matrix, rows, cols)
 
 
 def _numbers(column: Any) -> NDArray[np.float64]:
-    """Return an Arrow array of float64 as NumPy's, with NaN for what is missing."""
+    """Return an Arrow array of float64 as a NumPy array, with NaN for missing values."""
     return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def _refuse_missing(table: Table, row: str, j: int) -> None:
+def _fail_for_missing(table: Table, row: str, j: int) -> None:
     table.source.fail(f"{row}, column {shown(table.names[j])} is missing; fill or drop missing values first.")
 
 
 def read_text_column(source: InputSource, options: TextOptions, index: str | None, labels: str | None) -> NamedTexts:
-    """Read one text for each row of a table."""
+    """Read one text per row of a table."""
     table = open_table(source)
     wanted = {"column": options.column, "index": index or table.index, "labels": labels}
     places = {what: find_column(source, table.names, name, what) for what, name in wanted.items() if name is not None}
@@ -86,7 +88,7 @@ def read_text_column(source: InputSource, options: TextOptions, index: str | Non
     for piece in table.pieces([], list(parts)):
         for j, part in parts.items():
             part += piece[j].to_pylist()
-            size += BYTES_A_NAME * len(piece[j]) + BYTES_A_CHARACTER * piece[j].nbytes
+            size += BYTES_PER_NAME * len(piece[j]) + BYTES_PER_CHARACTER * piece[j].nbytes
         source.check_growth(size, "its texts")
     texts, names, classes = (parts[places[what]] if what in places else None for what in wanted)
     return NamedTexts(texts or [], names, classes)

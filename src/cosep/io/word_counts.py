@@ -1,4 +1,4 @@
-"""Texts enter, how often each word occurs in each of them leaves."""
+"""Counts of the words of texts."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -15,34 +15,34 @@ from cosep.utils.messages import one_line, shown
 STOP_WORDS = ("english",)
 # A word, as CountVectorizer finds it.
 WORD = re.compile(r"(?u)\b\w\w+\b")
-# Characters of a text whose words are found all at once, and how many words of a longer one are.
-SHORT_TEXT, MOST_AT_ONCE = 1 << 18, 1 << 12
-# Memory for a count, and for a word that was not seen before.
-BYTES_A_COUNT, BYTES_A_WORD = 24, 256
+# Texts of at most this many characters are split into words at once, longer ones into this many words at a time.
+MAX_SHORT_TEXT, WORDS_AT_ONCE = 1 << 18, 1 << 12
+# Memory for a count, and for a new word.
+BYTES_PER_COUNT, BYTES_PER_WORD = 24, 256
 
 
 @dataclass(frozen=True)
 class TextOptions:
-    """How texts become counts of words.
+    """Options for counting the words of texts.
 
     Words are runs of at least two letters, digits or underscores, as scikit-learn's CountVectorizer finds them.
 
     Parameters
     ----------
     column : str, optional
-        The column of a table, or the field of a JSON line, that holds the text. A table is a matrix of numbers without
-        it; of JSON lines it is "text" by default. Folders and plain text have no columns.
+        The column of a table, or the field of a JSON line, that holds the text. Without it, a table is read as a matrix
+        of numbers. Default for JSON lines: "text". Does not apply to folders and plain text.
     stop_words : "english" or None, default "english"
-        Words to leave out: scikit-learn's list of English ones, or none.
+        Words to leave out: scikit-learn's list of English stop words, or none.
     min_df : int or float, default 2
-        The fewest texts that a word must occur in, as a number or, if a float, as a share of the texts.
+        Keep words that occur in at least this many texts. A float is a share of the texts.
     top_words : int, optional
-        Keep so many of the most frequent words, by their total count; of equally frequent ones the alphabet decides.
+        Keep this many of the most frequent words, by total count, ties in alphabetical order. Default: all.
     lowercase : bool, default True
         Whether to ignore case.
     vocabulary : tuple of str, optional
-        Count these words and no others, in this order: the column names of a matrix that new texts are to be compared
-        with. Then `min_df` and `top_words` do not matter.
+        Count only these words, in this order, such as the column names of a matrix that new texts are compared with.
+        Then `min_df` and `top_words` are ignored. Default: all words.
 
     Examples
     --------
@@ -83,32 +83,32 @@ class TextOptions:
             object.__setattr__(self, "vocabulary", _checked_words(self.vocabulary))
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return what JSON can hold, without the vocabulary: that is the column names of the counts."""
+        """Return the options for JSON, without the vocabulary, which is stored as column names."""
         settings = asdict(replace(self, vocabulary=None))
         del settings["vocabulary"]
         return settings
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any], vocabulary: Iterable[str] | None = None) -> "TextOptions":
-        """Return the options that `to_mapping` took apart, with the words to count."""
+        """Return options from the result of `to_mapping` and the words to count."""
         known = {field.name for field in fields(cls)} - {"vocabulary"}
         if not isinstance(settings, Mapping) or not all(isinstance(name, str) and name in known for name in settings):
-            msg = f"settings={shown(settings)} must be a mapping with no keys but {', '.join(sorted(known))}."
+            msg = f"settings={shown(settings)} must be a mapping with keys among {', '.join(sorted(known))}."
             raise ValueError(msg)
         return cls(**settings, vocabulary=None if vocabulary is None else _checked_words(vocabulary))
 
 
 def _checked_words(vocabulary: Any) -> tuple[str, ...]:
-    """Return distinct words, at least one."""
-    words = tuple(_texts_of(vocabulary, "vocabulary"))
+    """Return the words as a tuple; raise if there are none, or repeats."""
+    words = tuple(_checked_texts(vocabulary, "vocabulary"))
     if not words or len(set(words)) < len(words):
         msg = f"vocabulary must hold distinct words, at least one, got {len(words)} with repeats or none."
         raise ValueError(msg)
     return words
 
 
-def _texts_of(texts: Any, name: str) -> list[str]:
-    """Return the texts of an iterable that is not a text itself."""
+def _checked_texts(texts: Any, name: str) -> list[str]:
+    """Return the texts as a list; raise for anything but an iterable of str."""
     found: list[str] = []
     problem = "a single text; write [text]" if isinstance(texts, (str, bytes)) else ""
     try:
@@ -117,7 +117,7 @@ def _texts_of(texts: Any, name: str) -> list[str]:
                 problem = f"{shown(text)} at position {len(found)}"
                 break
             found.append(str(text))
-    except Exception as error:  # noqa: BLE001 - what was passed may raise anything when it is looked at
+    except Exception as error:  # noqa: BLE001 - iterating over the argument may raise anything
         problem = f"{shown(texts)} ({one_line(error, 100)})"
     if problem:
         msg = f"{name} must be an iterable of str, got {problem}."
@@ -125,8 +125,8 @@ def _texts_of(texts: Any, name: str) -> list[str]:
     return found
 
 
-class _Words:
-    """Finds the words of a text, those of a long one some at a time, and tells what counting them will take."""
+class _WordFinder:
+    """Splits texts into words, and checks how much memory their counts need."""
 
     def __init__(
         self, prepare: Callable[[str], str], stop_words: Iterable[str], check: Callable[[int, str], None]
@@ -137,26 +137,26 @@ class _Words:
 
     def __call__(self, text: str) -> Iterable[str]:
         prepared = self.prepare(text)
-        if len(prepared) <= SHORT_TEXT:
+        if len(prepared) <= MAX_SHORT_TEXT:
             return self._kept(WORD.findall(prepared))
         words = (found.group() for found in WORD.finditer(prepared))
-        return chain.from_iterable(self._kept(part) for part in iter(lambda: list(islice(words, MOST_AT_ONCE)), []))
+        return chain.from_iterable(self._kept(part) for part in iter(lambda: list(islice(words, WORDS_AT_ONCE)), []))
 
     def _kept(self, words: list[str]) -> list[str]:
         self.count += len(words)
         self.known.update(words)
-        self.check(BYTES_A_COUNT * self.count + BYTES_A_WORD * len(self.known), "counts of its words")
+        self.check(BYTES_PER_COUNT * self.count + BYTES_PER_WORD * len(self.known), "counts of its words")
         return [word for word in words if word not in self.stop_words]
 
 
 def vectorise(texts: Iterable[str], options: TextOptions | None = None) -> tuple[Any, NDArray[np.str_]]:
-    """Count words.
+    """Count the words of texts.
 
     Parameters
     ----------
     texts : iterable of str
     options : TextOptions, optional
-        With a `vocabulary`, its words are the columns.
+        With a `vocabulary`, its words are the columns. Default: ``TextOptions()``.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def vectorise(texts: Iterable[str], options: TextOptions | None = None) -> tuple
     Raises
     ------
     ValueError
-        If no word is left.
+        If no word remains. The message says which options to change.
     """
     return count_words(texts, options)
 
@@ -175,14 +175,14 @@ def vectorise(texts: Iterable[str], options: TextOptions | None = None) -> tuple
 def count_words(
     texts: Iterable[str], options: TextOptions | None = None, check: Callable[[int, str], None] | None = None
 ) -> tuple[Any, NDArray[np.str_]]:
-    """Count words as `vectorise` does; ``check`` is told how many bytes that takes so far, and may raise."""
+    """Count words as `vectorise` does; ``check`` gets the number of bytes needed so far, and may raise."""
     from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 - slow to load, needed by texts only
 
     options = TextOptions() if options is None else options
     if not isinstance(options, TextOptions):
         msg = f"options={shown(options)} must be TextOptions, or None."
         raise ValueError(msg)
-    texts = _texts_of(texts, "texts")
+    texts = _checked_texts(texts, "texts")
     vocabulary = options.vocabulary
     few = vocabulary is None and not isinstance(options.min_df, float) and options.min_df > len(texts)
     counter = CountVectorizer(
@@ -193,8 +193,8 @@ def count_words(
         dtype=np.float64,
     )
     if check is not None:
-        words_of = _Words(counter.build_preprocessor(), counter.get_stop_words() or (), check)
-        counter.set_params(analyzer=words_of, stop_words=None)
+        find_words = _WordFinder(counter.build_preprocessor(), counter.get_stop_words() or (), check)
+        counter.set_params(analyzer=find_words, stop_words=None)
     try:
         counts = scipy.sparse.csr_array(counter.fit_transform(texts))
     except ValueError as error:
@@ -203,7 +203,7 @@ def count_words(
             raise
     if counts is None or few:
         msg = (
-            f"no word of the {len(texts)} texts is left with min_df={shown(options.min_df)} and "
+            f"no word of the {len(texts)} texts remains with min_df={shown(options.min_df)} and "
             f"stop_words={shown(options.stop_words)}; lower min_df, keep stop words, or pass longer texts."
         )
         raise ValueError(msg)

@@ -1,7 +1,7 @@
-"""A Zarr store enters; what tells blocks of its rows leaves: where each is, how many rows it has, what they are called.
+"""Matrices in Zarr stores as blocks of rows: where each block is, its number of rows, and the names.
 
-A matrix is a two-dimensional array, or a group that holds one as AnnData lays out csr matrices: ``data``, ``indices``
-and ``indptr``. Whole stores of AnnData have names as well. Every block opens the store on its own, wherever it is read.
+A matrix is a two-dimensional array, or a group with a csr matrix in the layout of AnnData: ``data``, ``indices`` and
+``indptr``. Stores of a whole AnnData also have names. Each block opens the store itself, in whichever process reads it.
 """
 
 import json
@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from cosep.io.input_source import InputError, InputSource, check_within, fingerprint
+from cosep.io.input_source import InputError, InputSource, check_folder, fingerprint
 from cosep.io.named_matrix import as_names
 from cosep.io.zarr_codecs import codec_problem
 from cosep.records.archive import is_unicode
@@ -22,19 +22,19 @@ from cosep.utils.extras import optional
 from cosep.utils.layers import RAW, Layer, choose_layer
 from cosep.utils.messages import shown
 
-# What a folder has that is part of a store, of either format: 3, and 2 for arrays and groups.
-MARKS = ("zarr.json", ".zarray", ".zgroup")
-# Where a group of format 2 keeps copies of the metadata of all nodes below it.
-COPIES = ".zmetadata"
-# Rows of which ``indptr`` is read at a time, and blocks that a sound store could have.
-STRETCH, MOST_BLOCKS = 1 << 20, 1 << 20
-# Memory that a row takes at least, whatever it holds.
-BYTES_A_ROW = 8
+# Files that mark a folder as part of a store: of format 3, and of format 2 for arrays and groups.
+MARKER_FILES = ("zarr.json", ".zarray", ".zgroup")
+# File of a group of format 2 with copies of the metadata of all nodes below it.
+METADATA_COPIES = ".zmetadata"
+# Entries of ``indptr``, or names, that are read at a time, and most blocks of a valid store.
+INDPTR_ROWS, MAX_BLOCKS = 1 << 20, 1 << 20
+# Least memory for a row.
+BYTES_PER_ROW = 8
 EXPECTED = "a Zarr store"
 
 
 class Node(NamedTuple):
-    """An array or a group of a store, and what is noted with it."""
+    """An array or a group of a store, with its attributes."""
 
     path: Path
     is_array: bool
@@ -43,15 +43,15 @@ class Node(NamedTuple):
 
 
 def is_zarr(path: Path) -> bool:
-    """Tell whether a folder is part of a Zarr store."""
-    return any((path / mark).is_file() for mark in MARKS)
+    """Return whether a folder is part of a Zarr store."""
+    return any((path / mark).is_file() for mark in MARKER_FILES)
 
 
 def zarr_blocks(source: InputSource, layer: str | None) -> dict[str, Any]:
-    """Return what `RowBlocks` takes."""
+    """Return the arguments of `RowBlocks` for a Zarr store."""
     optional("zarr", "reading a Zarr store", "dask")
     with source.expecting(EXPECTED):
-        check_within(source)
+        check_folder(source)
         root = node_at(source.path)
         names: dict[str, Any] = {}
         matrix = root
@@ -62,7 +62,7 @@ def zarr_blocks(source: InputSource, layer: str | None) -> dict[str, Any]:
             names = {"rows": _names_at(root.path / "obs"), "columns": _names_at(side / "var")}
         elif layer is not None:
             source.fail(
-                f"layer={shown(layer)} says nothing of a store of one matrix, only of an AnnData; leave it out."
+                f"layer={shown(layer)} does not apply to a store of one matrix, only to an AnnData; leave it out."
             )
         held = (_dense if matrix.is_array else _sparse)(source, matrix)
         rows, columns = names.get("rows"), names.get("columns")
@@ -79,22 +79,22 @@ def zarr_blocks(source: InputSource, layer: str | None) -> dict[str, Any]:
 
 
 def node_at(path: Path) -> Node:
-    """Return the node in a folder of a store; refuse one that could make a reader execute something."""
-    mark = next((mark for mark in MARKS if (path / mark).is_file()), None)
+    """Return the node in a folder of a store; raise if its codecs are not safe."""
+    mark = next((mark for mark in MARKER_FILES if (path / mark).is_file()), None)
     if mark is None:
         msg = f"there is no Zarr array or group in {path.name}"
         raise ValueError(msg)
     found = _parsed(path / mark)
     if mark == "zarr.json":
         return Node(path, found["node_type"] == "array", found.get("attributes", {}), 3)
-    if (path / COPIES).is_file():
-        _parsed(path / COPIES)
+    if (path / METADATA_COPIES).is_file():
+        _parsed(path / METADATA_COPIES)
     notes = _parsed(path / ".zattrs") if (path / ".zattrs").is_file() else {}
     return Node(path, mark == ".zarray", notes, 2)
 
 
 def _parsed(path: Path) -> Any:
-    """Return the JSON of a file of metadata, if no codec that it names could execute something."""
+    """Return the JSON of a file of metadata; raise if it names codecs that are not safe."""
     found = json.loads(path.read_bytes())
     _check_codecs(path.parent, found)
     return found
@@ -107,7 +107,7 @@ def _check_codecs(path: Path, metadata: Any) -> None:
 
 
 def open_array(path: Path) -> Any:
-    """Open an array for reading, in whichever process; its codecs are checked before, and again as Zarr has them."""
+    """Open an array for reading. Its codecs are checked before, and again as Zarr understands them."""
     node = node_at(path)
     array = optional("zarr", "reading a Zarr store", "dask").open_array(str(path), mode="r", zarr_format=node.version)
     _check_codecs(path, array.metadata.to_dict())
@@ -115,7 +115,7 @@ def open_array(path: Path) -> Any:
 
 
 def _sized_array(source: InputSource, path: Path) -> Any:
-    """Open an array whose single chunks fit into memory."""
+    """Open an array; raise if a chunk does not fit into memory."""
     array = open_array(path)
     chunk = int(np.prod(array.shards or array.chunks, dtype=object)) * max(8, array.dtype.itemsize)
     source.check_memory(chunk, f"a chunk of {path.name}")
@@ -133,7 +133,7 @@ def _chosen(source: InputSource, root: Path, layer: str | None) -> Layer[Path]:
 
 
 def _dense(source: InputSource, node: Node) -> dict[str, Any]:
-    """Cut an array at the ends of its chunks, which may cut the columns as well."""
+    """Return blocks of a dense array, of whole chunks of rows; chunks may divide the columns as well."""
     from cosep.matrix.blocks import MOST_ENTRIES, MOST_ROWS  # noqa: PLC0415 - importing cosep.io must stay quick
 
     array = _sized_array(source, node.path)
@@ -143,7 +143,7 @@ def _dense(source: InputSource, node: Node) -> dict[str, Any]:
     m, n = array.shape
     chunk = (array.shards or array.chunks)[0]
     step = max(1, min(MOST_ROWS, MOST_ENTRIES // max(n, 1)) // chunk) * chunk
-    source.check_growth(BYTES_A_ROW * m, f"a matrix of {m} x {n}")
+    source.check_growth(BYTES_PER_ROW * m, f"a matrix of {m} x {n}")
     source.check_memory(8 * min(step, m) * n, f"a block of {min(step, m)} x {n}")
     ends = _checked_ends(source, m, range(step, m, step))
     return {
@@ -159,26 +159,24 @@ def _dense_rows(path: str, start: int, stop: int) -> NDArray[Any]:
 
 
 def _sparse(source: InputSource, node: Node) -> dict[str, Any]:
-    """Cut a csr matrix so that blocks hold about as many entries each."""
+    """Return blocks of a csr matrix with about the same number of stored entries."""
     kind = node.attributes.get("encoding-type")
     if kind == "csc_matrix":
-        source.fail(
-            "holds a csc matrix, whose rows cannot be read without reading all; convert it to csr and write it again."
-        )
+        source.fail("holds a csc matrix, whose rows cannot be read one by one; convert it to csr and write it again.")
     if kind != "csr_matrix":
         arrays = [path.name for path in sorted(node.path.iterdir()) if is_zarr(path)]
         source.fail(
-            f"the group {node.path.name} is no matrix: expected an array, a csr matrix or an AnnData, got "
+            f"the group {node.path.name} is not a matrix: expected an array, a csr matrix or an AnnData, got "
             f"{kind or 'no encoding-type'}; pass one of its parts: {', '.join(arrays) or 'it has none':.200}."
         )
     parts = {name: _sized_array(source, node.path / name) for name in ("data", "indices", "indptr")}
     m, n = map(int, node.attributes["shape"])
-    source.check_growth(BYTES_A_ROW * (m + n), f"a matrix of {m} x {n}")
+    source.check_growth(BYTES_PER_ROW * (m + n), f"a matrix of {m} x {n}")
     data, indices, indptr = parts.values()
     _check_numbers(source, data)
     if indptr.shape != (m + 1,) or data.ndim != 1 or data.shape != indices.shape:
         shapes = ", ".join(f"{name} {part.shape}" for name, part in parts.items())
-        source.fail(f"its parts do not fit a matrix of {m} x {n}: {shapes}; write it again.")
+        source.fail(f"its parts do not match a matrix of {m} x {n}: {shapes}; write it again.")
     ends = _checked_ends(source, m, _even_cuts(indptr, m))
     return {
         "pieces": [partial(_csr_rows, str(node.path), a, b, n) for a, b in zip([0, *ends[:-1]], ends, strict=True)],
@@ -189,15 +187,15 @@ def _sparse(source: InputSource, node: Node) -> dict[str, Any]:
 
 
 def _even_cuts(indptr: Any, m: int) -> list[int]:
-    """Return where to cut so that no block has too many entries, or rows; ``indptr`` is read in stretches."""
+    """Return where blocks end, so that none has too many entries or rows; ``indptr`` is read in pieces."""
     from cosep.matrix.blocks import MOST_ENTRIES, MOST_ROWS  # noqa: PLC0415 - importing cosep.io must stay quick
 
     cuts: list[int] = []
     start, before = 0, 0
-    for first in range(0, m, STRETCH):
-        ends = np.asarray(indptr[first : min(first + STRETCH, m) + 1]).astype(np.int64)
+    for first in range(0, m, INDPTR_ROWS):
+        ends = np.asarray(indptr[first : min(first + INDPTR_ROWS, m) + 1]).astype(np.int64)
         if (np.diff(ends) < 0).any() or (first == 0 and ends[0] != 0):
-            msg = f"indptr does not rise from 0, in rows {first} to {first + len(ends) - 2}"
+            msg = f"indptr does not increase from 0 in rows {first} to {first + len(ends) - 2}"
             raise ValueError(msg)
         last = first + len(ends) - 1
         while True:
@@ -211,28 +209,28 @@ def _even_cuts(indptr: Any, m: int) -> list[int]:
 
 
 def _csr_rows(path: str, start: int, stop: int, n_cols: int) -> Any:
-    """Read rows of a csr matrix, and nothing else."""
+    """Read rows of a csr matrix."""
     where = Path(path)
     ends = np.asarray(open_array(where / "indptr")[start : stop + 1]).astype(np.int64)
     low, high = int(ends[0]), int(ends[-1])
     data = _entries(where / "data", low, high)
-    # Of one column all indices are zeros, and no chunk of them need be stored.
+    # With one column all indices are zero, and their chunks need not be stored.
     indices = _entries(where / "indices", low, high) if n_cols > 1 else np.zeros(high - low, dtype=np.int32)
     if not len(data) == len(indices) == high - low:
-        msg = f"indptr tells of {high - low} entries, but there are {len(data)}, in {len(indices)} columns"
+        msg = f"indptr has {high - low} entries, but there are {len(data)} values and {len(indices)} column indices"
         raise ValueError(msg)
     return scipy.sparse.csr_array((data, indices, ends - low), shape=(stop - start, n_cols))
 
 
 def _entries(path: Path, low: int, high: int) -> NDArray[Any]:
-    """Read entries of an array; a chunk that is missing reads as zeros, which no entries of a csr matrix are."""
+    """Read entries of a csr matrix; raise for a missing chunk, which Zarr reads as zeros."""
     array = open_array(path)
     values = np.asarray(array[low:high])
     size = (array.shards or array.chunks)[0]
     for k in range(low // size, -(-high // size)):
         key = array.metadata.encode_chunk_key((k,))
         if not values[max(k * size - low, 0) : (k + 1) * size - low].any() and not (path / key).exists():
-            msg = f"the chunk {path.name}/{key} is missing, or its entries are zeros and should not be stored"
+            msg = f"the chunk {path.name}/{key} is missing, or has only zeros, which should not be stored"
             raise ValueError(msg)
     return values
 
@@ -243,9 +241,11 @@ def _check_numbers(source: InputSource, array: Any) -> None:
 
 
 def _checked_ends(source: InputSource, m: int, cuts: Any) -> list[int]:
-    """Return where blocks end, the last one with the matrix."""
-    if len(cuts) >= MOST_BLOCKS:
-        source.fail(f"{m} rows would be {len(cuts) + 1} blocks; is the store sound? Write it with larger chunks.")
+    """Return where blocks end, with the end of the matrix; raise if there are too many."""
+    if len(cuts) >= MAX_BLOCKS:
+        source.fail(
+            f"{m} rows would be {len(cuts) + 1} blocks; if the store is not damaged, write it with larger chunks."
+        )
     return [*cuts, m]
 
 
@@ -255,27 +255,27 @@ def _spans(lengths: list[int]) -> list[tuple[int, int]]:
 
 
 def _names_at(path: Path) -> Path:
-    """Return where a data frame of AnnData keeps its index."""
+    """Return where a data frame of AnnData stores its index."""
     index = str(node_at(path).attributes.get("_index", "_index"))
     if index != Path(index).name:
-        msg = f"{path.name} names {shown(index)} as its index, which is not in it"
+        msg = f"{path.name} names {shown(index)} as its index, which it does not have"
         raise ValueError(msg)
     found = node_at(path / index)
     return found.path if found.is_array else found.path / "values"
 
 
 def _check_names(source: InputSource, path: Path, size: int) -> None:
-    """Read all names once, some chunks at a time, so that damage is found before a long computation needs them."""
+    """Read all names once, some chunks at a time, to detect damage before a long computation."""
     array, where = _sized_array(source, path), path.relative_to(source.path)
     if array.shape != (size,):
         source.fail(f"{where} must have {size} names; write the store again.")
-    step = max(1, STRETCH // array.chunks[0]) * array.chunks[0]
+    step = max(1, INDPTR_ROWS // array.chunks[0]) * array.chunks[0]
     for start in range(0, size, step):
         _as_text(array[start : start + step])
 
 
 def _names(source: InputSource, path: str, positions: NDArray[np.intp]) -> NDArray[np.str_]:
-    """Return some of the names."""
+    """Return the names at these positions."""
     with source.expecting(EXPECTED):
         unique, back = np.unique(positions, return_inverse=True)
         return _as_text(open_array(Path(path)).oindex[unique])[back]
