@@ -1,4 +1,4 @@
-"""Changes to arrays, archives of arrays, Parquet, MATLAB and HDF5 files, which stay readable for the layers below."""
+"""Mutations of arrays, archives of arrays, Parquet, MATLAB and HDF5 files that keep the container format readable."""
 
 import io
 import struct
@@ -14,36 +14,36 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from fuzz.mutations import SIZES, TEXTS, TYPES, bytes_of
-from fuzz.text_changes import CELLS
-from fuzz.traps import EXECUTED, SECRET_ARRAY, SECRET_CELLS, Payload
+from fuzz.canaries import CANARY_ARRAY, CANARY_HDF5, EXECUTED, Payload
+from fuzz.mutations import DTYPE_NAMES, ODD_SIZES, TEXTS, mutate_bytes
+from fuzz.text_mutations import ODD_CELLS
 
 
-def array_of(random: Random, data: bytes, folder: Path) -> bytes:
-    """Change the header of an array, which still has the length that it says; or store objects."""
+def mutate_array(random: Random, data: bytes, folder: Path) -> bytes:
+    """Change the header of an array, with a correct length; or store Python objects."""
     if random.random() < 0.1:
         sink = io.BytesIO()
         np.save(sink, np.array([[Payload(folder / EXECUTED)]], dtype=object), allow_pickle=True)
         return sink.getvalue()
     size = struct.unpack_from("<H", data, 8)[0]
     text, rest = data[10 : 10 + size].decode("latin-1").strip(), data[10 + size :]
-    shape = tuple(random.choice(SIZES) for _ in range(random.choice((0, 1, 2, 2, 2, 3, 33))))
+    shape = tuple(random.choice(ODD_SIZES) for _ in range(random.choice((0, 1, 2, 2, 2, 3, 33))))
     exact = (len(rest) // 8,)
-    descr = random.choice((*map(repr, TYPES), "[('a', '<f8')]", "('<f8', (2,))", "[('a', '|O')]", "1" * 300))
+    descr = random.choice((*map(repr, DTYPE_NAMES), "[('a', '<f8')]", "('<f8', (2,))", "[('a', '|O')]", "1" * 300))
     kind = random.random()
     if kind < 0.4:
         text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {exact}}}"
     elif kind < 0.8:
         text = f"{{'descr': '<f8', 'fortran_order': {random.choice((True, False, 7))}, 'shape': {shape}}}"
     else:
-        text = bytes_of(random, text.encode("latin-1")).decode("latin-1")
+        text = mutate_bytes(random, text.encode("latin-1")).decode("latin-1")
     version = random.choice((b"\x01\x00", b"\x01\x00", b"\x02\x00", b"\x03\x00", b"\x09\x00"))
     encoded = text.encode("latin-1", "replace") + b" \n"
     length = struct.pack("<H", len(encoded)) if version == b"\x01\x00" else struct.pack("<I", len(encoded))
     return b"\x93NUMPY" + version + length + encoded + (rest if random.random() < 0.7 else bytes(64))
 
 
-def archive_of(random: Random, data: bytes, folder: Path) -> bytes:
+def mutate_archive(random: Random, data: bytes, folder: Path) -> bytes:
     """Change entries of an archive of arrays: their bytes, headers, names and number."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         entries = [(info.filename, archive.read(info)) for info in archive.infolist()]
@@ -52,31 +52,31 @@ def archive_of(random: Random, data: bytes, folder: Path) -> bytes:
         name, held = entries[at]
         kind = random.random()
         if kind < 0.35:
-            entries[at] = name, bytes_of(random, held)
+            entries[at] = name, mutate_bytes(random, held)
         elif kind < 0.7:
-            entries[at] = name, array_of(random, held, folder)
+            entries[at] = name, mutate_array(random, held, folder)
         elif kind < 0.8:
             entries[at] = random.choice(("../x.npy", f"{name}.npy", "x\x1b[31m.npy", "x/", "header.npy", "X")), held
         elif kind < 0.9:
             entries.append((random.choice((name, "more.npy", "a\nb.npy")), random.choice((held, b""))))
         elif len(entries) > 1:
             del entries[at]
-    return archive_with(random, entries)
+    return write_archive(random, entries)
 
 
-def archive_with(random: Random, entries: list[tuple[str, bytes]]) -> bytes:
-    """Return an archive of these entries, compressed in any way."""
+def write_archive(random: Random, entries: list[tuple[str, bytes]]) -> bytes:
+    """Return an archive of these entries, with random compression."""
     sink = io.BytesIO()
     how = random.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA))
     with warnings.catch_warnings(), zipfile.ZipFile(sink, "w", how) as archive:
-        warnings.simplefilter("ignore")  # of two entries with one name
+        warnings.simplefilter("ignore")  # two entries may have the same name
         for name, held in entries:
             archive.writestr(name, held)
     return sink.getvalue()
 
 
-def parquet_of(random: Random, data: bytes, _: Path) -> bytes:
-    """Replace or add a column of another type or name."""
+def mutate_parquet(random: Random, data: bytes, _: Path) -> bytes:
+    """Replace, add, rename or drop columns of a Parquet file."""
     table = pa.parquet.read_table(pa.BufferReader(data))
     m = table.num_rows
     columns: tuple[Any, ...] = (
@@ -106,37 +106,39 @@ def parquet_of(random: Random, data: bytes, _: Path) -> bytes:
     else:
         table = random.choice((table.slice(0, 0), table.select([]), table.select([at])))
     if random.random() < 0.3 and table.schema.metadata:
-        notes = {key: bytes_of(random, held) for key, held in table.schema.metadata.items()}
+        notes = {key: mutate_bytes(random, held) for key, held in table.schema.metadata.items()}
         table = table.replace_schema_metadata(notes)
     sink = pa.BufferOutputStream()
     pa.parquet.write_table(table, sink)
     return bytes(sink.getvalue())
 
 
-def matlab_of(random: Random, data: bytes, _: Path) -> bytes:
-    """Change bytes within a variable that is compressed, or sizes of one that is not."""
+def mutate_matlab(random: Random, data: bytes, _: Path) -> bytes:
+    """Change bytes or sizes inside a variable, compressed or not."""
     if data[126:128] != b"IM":
-        return bytes_of(random, data)
+        return mutate_bytes(random, data)
     at, parts = 128, [data[:128]]
     while at + 8 <= len(data):
         kind, size = struct.unpack_from("<II", data, at)
         body = data[at + 8 : at + 8 + size]
         if random.random() < 0.7:
-            body = zlib.compress(_sizes(random, zlib.decompress(body))) if kind == 15 else _sizes(random, body)
+            body = (
+                zlib.compress(_change_size(random, zlib.decompress(body))) if kind == 15 else _change_size(random, body)
+            )
         parts.append(struct.pack("<II", kind, len(body)) + body)
         at += 8 + size
     return b"".join(parts)
 
 
-def _sizes(random: Random, data: bytes) -> bytes:
+def _change_size(random: Random, data: bytes) -> bytes:
     at = random.choice(range(0, min(len(data), 96), 4))
     new = struct.pack("<i", random.choice((0, 1, -1, 2, 5, 7, 14, 15, 24, 1 << 20, (1 << 31) - 1)))
-    return bytes_of(random, data) if random.random() < 0.4 else data[:at] + new + data[at + 4 :]
+    return mutate_bytes(random, data) if random.random() < 0.4 else data[:at] + new + data[at + 4 :]
 
 
-def hdf5_of(random: Random, data: bytes, folder: Path) -> bytes:
+def mutate_hdf5(random: Random, data: bytes, folder: Path) -> bytes:
     """Change nodes, attributes and links of an HDF5 file."""
-    path = folder / "changing.h5"
+    path = folder / "mutated.h5"
     path.write_bytes(data)
     with h5py.File(path, "r+") as file:
         names: list[str] = []
@@ -144,7 +146,7 @@ def hdf5_of(random: Random, data: bytes, folder: Path) -> bytes:
         for _ in range(random.choice((1, 1, 2))):
             name = random.choice(names)
             if name in file:
-                random.choice(HDF5_CHANGES)(random, file, name, folder)
+                random.choice(HDF5_MUTATIONS)(random, file, name, folder)
     changed = path.read_bytes()
     path.unlink()
     return changed
@@ -162,7 +164,7 @@ def _replace_node(random: Random, file: Any, name: str, _: Path) -> None:
     elif kind == 1:
         file.create_dataset(name, data=h5py.Empty("f8"))
     elif kind == 2:
-        file.create_dataset(name, data=np.array(random.choice(CELLS[:12]).encode("utf-8", "replace")))
+        file.create_dataset(name, data=np.array(random.choice(ODD_CELLS[:12]).encode("utf-8", "replace")))
     elif kind == 3:
         file.create_dataset(name, shape=random.choice(((1 << 40,), (1 << 20, 1 << 20), (0, 0), (3,), ())), dtype="f8")
     elif kind == 4:
@@ -182,19 +184,19 @@ def _attribute(random: Random, file: Any, name: str, _: Path) -> None:
 
 
 def _link(random: Random, file: Any, name: str, _: Path) -> None:
-    """Point out of the file, to another place in it, or in a circle."""
+    """Replace a node by a link to another file, to another node, or in a circle."""
     dataset = isinstance(file[name], h5py.Dataset)
     del file[name]
     kind = random.randrange(4)
     if kind == 0:
-        file[name] = h5py.ExternalLink(f"../{SECRET_CELLS}", random.choice(("X", f"/{name}", "/")))
+        file[name] = h5py.ExternalLink(f"../{CANARY_HDF5}", random.choice(("X", f"/{name}", "/")))
     elif kind == 1:
         file[name] = h5py.SoftLink(random.choice((f"/{name}", "/", "/X", "/nowhere")))
     elif kind == 2:
         file[name] = file["/"]
     elif dataset:
-        outside = [(str(Path(file.filename).parent.parent / SECRET_ARRAY), 128, h5py.h5f.UNLIMITED)]
-        file.create_dataset(name, shape=(24, 12), dtype="f8", external=outside)
+        other_file = [(str(Path(file.filename).parent.parent / CANARY_ARRAY), 128, h5py.h5f.UNLIMITED)]
+        file.create_dataset(name, shape=(24, 12), dtype="f8", external=other_file)
 
 
-HDF5_CHANGES = (_delete_node, _replace_node, _replace_node, _attribute, _attribute, _link)
+HDF5_MUTATIONS = (_delete_node, _replace_node, _replace_node, _attribute, _attribute, _link)

@@ -1,4 +1,4 @@
-"""Traps for readers: files outside of an input that no answer may know, and an object that must not be unpickled."""
+"""Canaries: files outside of the input that must not be read, and an object that must not be unpickled."""
 
 import os
 from collections.abc import Callable
@@ -8,16 +8,16 @@ from typing import Any
 import h5py
 import numpy as np
 
-from fuzz.seeds import N_COLS, N_ROWS
+from fuzz.corpus import N_COLS, N_ROWS
 
-# A number and a word that only files beside the input hold; no answer may know them.
-SECRET_NUMBER, SECRET_WORD = 7777.25, "zzsecretword"
-SECRET_ARRAY, SECRET_TEXT, SECRET_CELLS = "secret.npy", "secret.txt", "secret.h5"
+# A number and a word that occur only in files outside of the input, so they must not occur in any answer.
+CANARY_NUMBER, CANARY_WORD = 7777.25, "zzcanaryword"
+CANARY_ARRAY, CANARY_TEXT, CANARY_HDF5 = "canary.npy", "canary.txt", "canary.h5"
 EXECUTED = "executed"
 
 
 class Payload:
-    """An object that writes a file when it is unpickled."""
+    """An object that creates a file when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -26,10 +26,10 @@ class Payload:
         return os.open, (str(self.path), os.O_CREAT | os.O_WRONLY)
 
 
-def put_secrets(folder: Path) -> None:
-    """Write files that no input holds, for links to point at."""
-    secret = np.full((N_ROWS, N_COLS), SECRET_NUMBER)
-    np.save(folder / SECRET_ARRAY, secret)
-    (folder / SECRET_TEXT).write_text(f"{SECRET_WORD} {SECRET_WORD}\n" * N_ROWS, encoding="utf-8")
-    with h5py.File(folder / SECRET_CELLS, "w") as file:
-        file["X"] = secret
+def write_canaries(folder: Path) -> None:
+    """Write files outside of all inputs, as targets of links."""
+    canary = np.full((N_ROWS, N_COLS), CANARY_NUMBER)
+    np.save(folder / CANARY_ARRAY, canary)
+    (folder / CANARY_TEXT).write_text(f"{CANARY_WORD} {CANARY_WORD}\n" * N_ROWS, encoding="utf-8")
+    with h5py.File(folder / CANARY_HDF5, "w") as file:
+        file["X"] = canary

@@ -1,4 +1,4 @@
-"""One small sound input of every kind that `cosep.io` reads, written by the project itself and its dependencies."""
+"""Sample inputs: one small valid input of every kind that `cosep.io` reads."""
 
 import bz2
 import gzip
@@ -37,10 +37,21 @@ ROW_NAMES = tuple(f"cell {k}" for k in range(N_ROWS))
 COL_NAMES = tuple(f"gene {k}" for k in range(N_COLS))
 
 
-class Seed(NamedTuple):
-    """An input as the bytes of its files, and how it is read.
+class SampleInput(NamedTuple):
+    """A valid input, and how to read it.
 
-    ``files`` are by their paths within a folder, ``entry`` is the path that is passed to the reader.
+    Attributes
+    ----------
+    kind : str
+        Kind of input, for the counts.
+    entry : str
+        The path that is passed to the reader.
+    files : mapping of str to bytes
+        Contents of the files by their relative paths.
+    options : mapping
+        Options of the reader.
+    blocks : bool
+        Whether to call `read_blocks` instead of `read`.
     """
 
     kind: str
@@ -51,26 +62,26 @@ class Seed(NamedTuple):
 
 
 def matrix() -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the matrix that all seeds hold: planted rows and columns, half of the entries zero."""
+    """Return the matrix of all sample inputs: planted rows and columns, half of the entries zero."""
     X: np.ndarray[Any, np.dtype[np.float64]] = make_coseparable(N_ROWS, N_COLS, 3, 3, noise=0.05, random_state=0)[0]
     X[np.median(X) > X] = 0.0
     return X.round(3)
 
 
-def seeds(folder: Path) -> list[Seed]:
-    """Return all seeds; the folder is for what can only be written to files."""
+def sample_inputs(folder: Path) -> list[SampleInput]:
+    """Return all sample inputs; the folder is for formats that can only be written to files."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [*texts(), *tables(folder), *arrays(folder), *cells(folder), *stores(folder)]
 
 
-def single(kind: str, name: str, data: bytes, **options: Any) -> Seed:
-    """Return the seed of one file."""
-    return Seed(kind, name, {name: data}, options)
+def single(kind: str, name: str, data: bytes, **options: Any) -> SampleInput:
+    """Return a sample input of one file."""
+    return SampleInput(kind, name, {name: data}, options)
 
 
 def wide_table(separator: str = ",", *, index: bool = True, labels: bool = False) -> str:
-    """Return a table as text, with row names and classes or without."""
+    """Return a table as text, with or without row names and labels."""
     X = matrix()
     head = [*(["name"] if index else []), *COL_NAMES, *(["class"] if labels else [])]
     lines = [
@@ -81,7 +92,7 @@ def wide_table(separator: str = ",", *, index: bool = True, labels: bool = False
 
 
 def triplet_table(separator: str = ",") -> str:
-    """Return the nonzeros as text: row, column, value."""
+    """Return the nonzeros as a table of triplets: row, column, value."""
     X = matrix()
     lines = [[ROW_NAMES[i], COL_NAMES[j], str(X[i, j])] for i, j in np.argwhere(X > 0).tolist()]
     return "\n".join(separator.join(line) for line in [["cell", "gene", "count"], *lines]) + "\n"
@@ -95,7 +106,7 @@ def zstd(data: bytes) -> bytes:
     return bytes(sink.getvalue())
 
 
-PACKERS: dict[str, Callable[[bytes], bytes]] = {
+COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": partial(gzip.compress, mtime=0),
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
@@ -103,8 +114,8 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def texts() -> list[Seed]:
-    """Return seeds that are text: tables, triplets, lines, JSON lines, Matrix Market, folders."""
+def texts() -> list[SampleInput]:
+    """Return text formats: tables, triplets, lines, JSON lines, Matrix Market, folders."""
     lines = "\n".join(TEXTS)
     records = [json.dumps({"id": k, "text": text, "class": LABELS[k]}) for k, text in enumerate(TEXTS)]
     jsonl = "\n".join(records) + "\n"
@@ -120,15 +131,15 @@ def texts() -> list[Seed]:
         single("tsv triplets", "x.tsv", triplet_table("\t").encode(), layout="triplets"),
         single("txt", "x.txt", lines.encode()),
         single("jsonl", "x.jsonl", jsonl.encode(), labels="class"),
-        *(single(f"csv{end}", f"x.csv{end}", pack(wide_table().encode())) for end, pack in PACKERS.items()),
-        single("txt.gz", "x.txt.gz", PACKERS[".gz"](lines.encode())),
-        single("jsonl.zst", "x.jsonl.zst", PACKERS[".zst"](jsonl.encode())),
+        *(single(f"csv{end}", f"x.csv{end}", pack(wide_table().encode())) for end, pack in COMPRESSORS.items()),
+        single("txt.gz", "x.txt.gz", COMPRESSORS[".gz"](lines.encode())),
+        single("jsonl.zst", "x.jsonl.zst", COMPRESSORS[".zst"](jsonl.encode())),
     ]
     folder = {f"texts/{'ab'[k % 2]}/{k}.txt": text.encode() for k, text in enumerate(TEXTS)}
-    return [*made, Seed("folder of texts", "texts", folder), *market()]
+    return [*made, SampleInput("folder of texts", "texts", folder), *matrix_market()]
 
 
-def market() -> list[Seed]:
+def matrix_market() -> list[SampleInput]:
     """Return Matrix Market files."""
     X = matrix()
     found = {
@@ -141,10 +152,10 @@ def market() -> list[Seed]:
         sink = io.BytesIO()
         scipy.io.mmwrite(sink, values, symmetry="symmetric" if kind == "symmetric" else "general")
         made.append(single(f"mtx {kind}", "x.mtx", sink.getvalue()))
-    return [*made, single("mtx.gz", "x.mtx.gz", PACKERS[".gz"](made[0].files["x.mtx"]))]
+    return [*made, single("mtx.gz", "x.mtx.gz", COMPRESSORS[".gz"](made[0].files["x.mtx"]))]
 
 
-def tables(folder: Path) -> list[Seed]:
+def tables(folder: Path) -> list[SampleInput]:
     """Return Parquet files: as pandas writes them with an index, wide, triplets, and a folder of them."""
     frame = pd.DataFrame(matrix(), index=pd.Index(ROW_NAMES, name="name"), columns=list(COL_NAMES))
     X = matrix()
@@ -162,10 +173,10 @@ def tables(folder: Path) -> list[Seed]:
         single("parquet triplets", "x.parquet", triplets.to_parquet(index=False)),
     ]
     parts = {f"parts/x{k}.parquet": frame.iloc[8 * k : 8 * k + 8].to_parquet() for k in range(3)}
-    return [*made, Seed("folder of parquet", "parts", parts, blocks=True), *_matlab(folder)]
+    return [*made, SampleInput("folder of parquet", "parts", parts, blocks=True), *_matlab(folder)]
 
 
-def _matlab(folder: Path) -> list[Seed]:
+def _matlab(folder: Path) -> list[SampleInput]:
     X = matrix()
     classes = np.arange(1.0, N_ROWS + 1)[:, None]
     made = []
@@ -178,13 +189,13 @@ def _matlab(folder: Path) -> list[Seed]:
         path = folder / "x.mat"
         scipy.io.savemat(path, values, **options)
         data = path.read_bytes()
-        if kind != "mat 4":  # the time of writing
+        if kind != "mat 4":  # replace the header, which has the time of writing
             data = b"MATLAB 5.0 MAT-file".ljust(116) + data[116:]
         made.append(single(kind, "x.mat", data, **({} if kind == "mat 4" else {"variable": "X", "labels": "labels"})))
     return made
 
 
-def arrays(folder: Path) -> list[Seed]:
+def arrays(folder: Path) -> list[SampleInput]:
     """Return arrays of numpy and scipy, and folders of them."""
     X = matrix()
     made = []
@@ -206,8 +217,8 @@ def arrays(folder: Path) -> list[Seed]:
     npz = {f"parts/x{k}.npz": sparse for k in range(2)}
     return [
         *made,
-        Seed("folder of npy", "parts", npy, blocks=True),
-        Seed("folder of npz", "parts", npz, blocks=True),
+        SampleInput("folder of npy", "parts", npy, blocks=True),
+        SampleInput("folder of npz", "parts", npz, blocks=True),
     ]
 
 
@@ -217,8 +228,8 @@ def _saved(save: Callable[..., None], *values: Any, **named: Any) -> bytes:
     return sink.getvalue()
 
 
-def annotated() -> dict[str, Any]:
-    """Return cells of every storage: dense, csr, csc, with layers, raw, classes, and notes with nothing in them."""
+def anndata_objects() -> dict[str, Any]:
+    """Return AnnData objects with dense, csr and csc matrices, layers, raw, labels, and an empty entry in ``uns``."""
     X = matrix()
 
     def cells(values: Any) -> Any:
@@ -229,15 +240,15 @@ def annotated() -> dict[str, Any]:
     found["csr"].layers["counts"] = scipy.sparse.csr_matrix(np.round(X))
     found["raw"] = cells(scipy.sparse.csr_matrix(X))
     found["raw"].raw = found["raw"].copy()
-    found["raw"].uns["log1p"] = {"base": None}  # as scanpy.pp.log1p leaves it
+    found["raw"].uns["log1p"] = {"base": None}  # as scanpy.pp.log1p writes it
     return found
 
 
-def cells(folder: Path) -> list[Seed]:
+def cells(folder: Path) -> list[SampleInput]:
     """Return AnnData files."""
     path = folder / "x.h5ad"
     made = []
-    for kind, one in annotated().items():
+    for kind, one in anndata_objects().items():
         one.write_h5ad(path, compression="gzip" if kind == "csc" else None)
         options = {"dense": {"labels": "class"}, "csr": {"layer": "counts"}, "raw": {"layer": "raw"}}
         made.append(single(f"h5ad {kind}", "x.h5ad", path.read_bytes(), **options.get(kind, {})))
@@ -245,7 +256,7 @@ def cells(folder: Path) -> list[Seed]:
     return made
 
 
-def stores(folder: Path) -> list[Seed]:
+def stores(folder: Path) -> list[SampleInput]:
     """Return Zarr stores of both formats: arrays, csr matrices and AnnData."""
     X = matrix()
     made = []
@@ -254,22 +265,22 @@ def stores(folder: Path) -> list[Seed]:
         ("csr", [scipy.sparse.csr_array(X[:9]), scipy.sparse.csr_array(X[9:])]),
     ):
         write_blocks(folder / f"{kind}.zarr", blocks)
-        made.append(Seed(f"zarr 3 {kind}", "x.zarr", files_in(folder / f"{kind}.zarr", "x.zarr"), blocks=True))
+        made.append(SampleInput(f"zarr 3 {kind}", "x.zarr", files_in(folder / f"{kind}.zarr", "x.zarr"), blocks=True))
     array = zarr.create_array(str(folder / "two.zarr"), data=X, chunks=(8, 6), zarr_format=2)
     array.attrs["note"] = "two"
-    made.append(Seed("zarr 2 dense", "x.zarr", files_in(folder / "two.zarr", "x.zarr"), blocks=True))
+    made.append(SampleInput("zarr 2 dense", "x.zarr", files_in(folder / "two.zarr", "x.zarr"), blocks=True))
     for version in (2, 3):
         with anndata.settings.override(zarr_write_format=version):
             for kind in ("dense", "csr"):
                 place = folder / f"cells-{version}-{kind}.zarr"
-                annotated()[kind].write_zarr(place)
+                anndata_objects()[kind].write_zarr(place)
                 files = files_in(place, "x.zarr")
-                made.append(Seed(f"zarr {version} AnnData {kind}", "x.zarr", files, blocks=True))
+                made.append(SampleInput(f"zarr {version} AnnData {kind}", "x.zarr", files, blocks=True))
     return made
 
 
 def files_in(folder: Path, name: str) -> Files:
-    """Return the files of a folder, by their paths below a new name."""
+    """Return the files of a folder by their relative paths, below a new name."""
     return {
         f"{name}/{path.relative_to(folder).as_posix()}": path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -277,8 +288,8 @@ def files_in(folder: Path, name: str) -> Files:
     }
 
 
-def put(folder: Path, files: Files) -> None:
-    """Write files below a folder."""
+def write_files(folder: Path, files: Files) -> None:
+    """Write files to a folder."""
     for name, data in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Sound inputs in any form that means the same: what is read must be what was written."""
+"""Intact inputs in all variants of every format: what is read must be what was written."""
 
 import csv
 import io
@@ -17,12 +17,12 @@ import scipy.sparse
 import zarr
 
 from cosep.io import TextOptions, read, read_blocks, write_blocks
+from fuzz.corpus import COMPRESSORS
 from fuzz.harness import Case
-from fuzz.mutations import escaped
-from fuzz.outcomes import WRONG_ANSWER, Found, place_of
-from fuzz.seeds import PACKERS
+from fuzz.mutations import with_escapes
+from fuzz.outcomes import WRONG_ANSWER, CaseEnded, origin_of
 
-KIND = "sound"
+KIND = "intact"
 NAMES = (
     "a", "b b", " c", "NA", "007", "1e5", "nan", "true", "=1+1", "-x", "+y", "@z", "comma,", 'quote"', "'", "new\nline",
     "ret\rurn", "tab\t", "\N{GRINNING FACE}", "\u00e9", "e\u0301", "\u202eleft", "0", "-1", "", "row 0", "x" * 300,
@@ -30,8 +30,8 @@ NAMES = (
 )  # fmt: skip
 
 
-class Truth(NamedTuple):
-    """A matrix with the names that it was written with; None where the format has none."""
+class Expected(NamedTuple):
+    """The matrix and the names that were written; None if the format has no names."""
 
     X: np.ndarray[Any, np.dtype[np.float64]]
     rows: list[str] | None
@@ -39,26 +39,28 @@ class Truth(NamedTuple):
 
 
 def make(random: Random, folder: Path) -> Case:
-    """Write a random matrix in a random form."""
+    """Write a random matrix in a random format."""
     m, n = random.randint(2, 9), random.randint(2, 7)
     entries = [random.choice((0, 0, 1, 2.5, 1e-30, 1e30, 0.1, 1 / 3, 1e15, random.random())) for _ in range(m * n)]
     X = np.array(entries, dtype=float).reshape(m, n)
     X[random.randrange(m), random.randrange(n)] = 1.0
-    truth = Truth(X, random.sample(NAMES, m), random.sample(NAMES, n))
+    truth = Expected(X, random.sample(NAMES, m), random.sample(NAMES, n))
     name = random.choice(sorted(WRITERS))
     path, truth, options = WRITERS[name](random, folder, truth)
     return Case(f"{KIND} {name}", partial(check, path, truth, options))
 
 
-def check(path: Path, truth: Truth, options: dict[str, Any]) -> None:
-    """Compare what is read with what was written; a sound input must not be refused."""
+def check(path: Path, truth: Expected, options: dict[str, Any]) -> None:
+    """Compare what is read with what was written; an error is a wrong answer."""
     try:
         compare(path, truth, options)
     except ValueError as error:
-        raise Found(WRONG_ANSWER, f"a sound input was refused: {error}", f"refused, {place_of(error)}") from error
+        raise CaseEnded(
+            WRONG_ANSWER, f"a valid input raised an error: {error}", f"rejected, {origin_of(error)}"
+        ) from error
 
 
-def compare(path: Path, truth: Truth, options: dict[str, Any]) -> None:
+def compare(path: Path, truth: Expected, options: dict[str, Any]) -> None:
     """Compare what is read with what was written."""
     if path.is_dir():
         blocks = read_blocks(path, **options)
@@ -68,50 +70,52 @@ def compare(path: Path, truth: Truth, options: dict[str, Any]) -> None:
         found = read(path, **options)
         values, names = _dense(found.values), (found.row_names, found.col_names)
     if not np.array_equal(values, truth.X):
-        raise Found(WRONG_ANSWER, f"another matrix was read: {values.shape} for {truth.X.shape}", "another matrix")
+        raise CaseEnded(WRONG_ANSWER, f"another matrix was read: {values.shape} for {truth.X.shape}", "another matrix")
     for what, expected, got in zip(("rows", "columns"), truth[1:], names, strict=True):
         if expected is not None and (got is None or np.asarray(got).tolist() != expected):
             pairs = [] if got is None else list(zip(expected, np.asarray(got).tolist(), strict=True))
             first = next((pair for pair in pairs if pair[0] != pair[1]), None)
-            raise Found(WRONG_ANSWER, f"other names of {what} were read, such as {first!r}", f"other names of {what}")
+            raise CaseEnded(
+                WRONG_ANSWER, f"other names of {what} were read, such as {first!r}", f"other names of {what}"
+            )
 
 
 def _dense(values: Any) -> Any:
     return values.toarray() if scipy.sparse.issparse(values) else values
 
 
-Written = tuple[Path, Truth, dict[str, Any]]
+WrittenInput = tuple[Path, Expected, dict[str, Any]]
 
 
 def _text(random: Random, folder: Path, name: str, text: str) -> Path:
     """Write text, compressed or not, with or without a byte order mark."""
     data = ("\ufeff" if random.random() < 0.2 else "").encode() + text.encode()
-    packing = random.choice(("", "", *PACKERS))
-    path = folder / f"{name}{packing}"
-    path.write_bytes(PACKERS[packing](data) if packing else data)
+    compression = random.choice(("", "", *COMPRESSORS))
+    path = folder / f"{name}{compression}"
+    path.write_bytes(COMPRESSORS[compression](data) if compression else data)
     return path
 
 
 def _table(random: Random, rows: list[list[Any]], separator: str) -> str:
     sink = io.StringIO()
     quoting: Any = random.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC))
-    if any("\r" in str(cell) for row in rows for cell in row):  # which the csv module leaves bare
+    if any("\r" in str(cell) for row in rows for cell in row):  # which the csv module does not quote
         quoting = csv.QUOTE_ALL
     csv.writer(sink, delimiter=separator, quoting=quoting, lineterminator=random.choice(("\n", "\r\n"))).writerows(rows)
     text = sink.getvalue()
     return text.rstrip("\r\n") if random.random() < 0.2 else text
 
 
-def _wide(random: Random, folder: Path, truth: Truth) -> Written:
+def _wide(random: Random, folder: Path, truth: Expected) -> WrittenInput:
     suffix, separator = random.choice(((".csv", ","), (".tsv", "\t")))
     rows, cols = [f"r{name}" for name in truth.rows or []], [f"c{name}" for name in truth.cols or []]
     lines = [["name", *cols], *([name, *map(repr, line)] for name, line in zip(rows, truth.X.tolist(), strict=True))]
     path = _text(random, folder, f"x{suffix}", _table(random, lines, separator))
-    return path, Truth(truth.X, rows, cols), {"layout": "wide"}
+    return path, Expected(truth.X, rows, cols), {"layout": "wide"}
 
 
-def _triplets(random: Random, folder: Path, truth: Truth) -> Written:
-    """Every entry once, zeros too, in the order of the rows, so that names keep their order."""
+def _triplets(random: Random, folder: Path, truth: Expected) -> WrittenInput:
+    """Write all entries, also zeros, row by row, so that names keep their order."""
     suffix, separator = random.choice(((".csv", ","), (".tsv", "\t")))
     rows, cols = truth.rows or [], truth.cols or []
     lines = [[rows[i], cols[j], repr(float(value))] for (i, j), value in np.ndenumerate(truth.X)]
@@ -119,7 +123,7 @@ def _triplets(random: Random, folder: Path, truth: Truth) -> Written:
     return path, truth, {"layout": "triplets"}
 
 
-def _parquet(random: Random, folder: Path, truth: Truth) -> Written:
+def _parquet(random: Random, folder: Path, truth: Expected) -> WrittenInput:
     frame = pd.DataFrame(truth.X, columns=truth.cols)
     frame.insert(0, "the names", truth.rows)
     path = folder / "x.parquet"
@@ -128,7 +132,7 @@ def _parquet(random: Random, folder: Path, truth: Truth) -> Written:
     return path, truth, {"index": "the names", "layout": "wide"}
 
 
-def _market(random: Random, folder: Path, truth: Truth) -> Written:
+def _matrix_market(random: Random, folder: Path, truth: Expected) -> WrittenInput:
     places = [(i, j) for i, j in np.argwhere(truth.X).tolist()]
     random.shuffle(places)
     entries = [f"{i + 1}{random.choice((' ', '  ', chr(9)))}{j + 1} {float(truth.X[i, j])!r}" for i, j in places]
@@ -138,18 +142,18 @@ def _market(random: Random, folder: Path, truth: Truth) -> Written:
     m, n = truth.X.shape
     lines = [head, *random.choice(([], ["% a comment"], ["%", "%"])), f"{m} {n} {len(entries)}", *entries]
     path = _text(random, folder, "x.mtx", random.choice(("\n", "\r\n")).join([*lines, ""]).removeprefix("\ufeff"))
-    return path, Truth(truth.X, None, None), {}
+    return path, Expected(truth.X, None, None), {}
 
 
-def _npy(random: Random, folder: Path, truth: Truth) -> Written:
+def _npy(random: Random, folder: Path, truth: Expected) -> WrittenInput:
     order: Any = random.choice("CF")
     values = truth.X.astype(random.choice(("<f8", ">f8")), order=order)
     with (folder / "x.npy").open("wb") as file:
         np.lib.format.write_array(file, values, version=random.choice((None, (1, 0), (2, 0))))
-    return folder / "x.npy", Truth(truth.X, None, None), {}
+    return folder / "x.npy", Expected(truth.X, None, None), {}
 
 
-def _npz(random: Random, folder: Path, truth: Truth) -> Written:
+def _npz(random: Random, folder: Path, truth: Expected) -> WrittenInput:
     form = random.choice(("csr", "csc", "coo", "dia", "bsr", "dense"))
     path = folder / "x.npz"
     if form == "dense":
@@ -159,48 +163,48 @@ def _npz(random: Random, folder: Path, truth: Truth) -> Written:
         if form in {"csr", "csc"} and random.random() < 0.5:
             values.indices, values.indptr = values.indices.astype(np.int64), values.indptr.astype(np.int64)
         scipy.sparse.save_npz(path, values, compressed=random.random() < 0.5)
-    return path, Truth(truth.X, None, None), {}
+    return path, Expected(truth.X, None, None), {}
 
 
-def _matlab(random: Random, folder: Path, truth: Truth) -> Written:
+def _matlab(random: Random, folder: Path, truth: Expected) -> WrittenInput:
     form = random.choice((np.asarray, scipy.sparse.csc_array, scipy.sparse.csr_matrix))
     path = folder / "x.mat"
     scipy.io.savemat(path, {"X": form(truth.X)}, do_compression=random.random() < 0.5)
-    return path, Truth(truth.X, None, None), {}
+    return path, Expected(truth.X, None, None), {}
 
 
-def _cells(random: Random, folder: Path, truth: Truth) -> Written:
-    cells = _annotated(random, truth)
+def _h5ad(random: Random, folder: Path, truth: Expected) -> WrittenInput:
+    adata = _random_anndata(random, truth)
     path = folder / "x.h5ad"
     options: dict[str, Any] = {"compression": random.choice((None, "gzip", "lzf"))}
-    cells.write_h5ad(path, **options)
-    return path, _as_written(cells, truth), {}
+    adata.write_h5ad(path, **options)
+    return path, _with_names(adata, truth), {}
 
 
-def _annotated(random: Random, truth: Truth) -> Any:
+def _random_anndata(random: Random, truth: Expected) -> Any:
     form = random.choice((np.asarray, scipy.sparse.csr_matrix, scipy.sparse.csr_array))
     obs = pd.DataFrame({"class": pd.Categorical(["a", "b"] * len(truth.X))[: len(truth.X)]}, index=truth.rows)
-    cells = anndata.AnnData(form(truth.X), obs=obs, var=pd.DataFrame(index=truth.cols))
-    cells.uns["notes"] = random.choice(({"base": None}, {"a": "b"}, {"many": np.arange(3)}, {}))
+    adata = anndata.AnnData(form(truth.X), obs=obs, var=pd.DataFrame(index=truth.cols))
+    adata.uns["notes"] = random.choice(({"base": None}, {"a": "b"}, {"many": np.arange(3)}, {}))
     if random.random() < 0.3:
-        cells.obsm["more"] = np.ones((len(truth.X), 2))
+        adata.obsm["more"] = np.ones((len(truth.X), 2))
     if random.random() < 0.3:
-        cells.raw = cells.copy()
-    return cells
+        adata.raw = adata.copy()
+    return adata
 
 
-def _as_written(cells: Any, truth: Truth) -> Truth:
-    return Truth(truth.X, cells.obs_names.tolist(), cells.var_names.tolist())
+def _with_names(adata: Any, truth: Expected) -> Expected:
+    return Expected(truth.X, adata.obs_names.tolist(), adata.var_names.tolist())
 
 
-def _stored_cells(random: Random, folder: Path, truth: Truth) -> Written:
-    cells = _annotated(random, truth)
+def _zarr_anndata(random: Random, folder: Path, truth: Expected) -> WrittenInput:
+    adata = _random_anndata(random, truth)
     with anndata.settings.override(zarr_write_format=random.choice((2, 3))):
-        cells.write_zarr(folder / "x.zarr")
-    return folder / "x.zarr", _as_written(cells, truth), {}
+        adata.write_zarr(folder / "x.zarr")
+    return folder / "x.zarr", _with_names(adata, truth), {}
 
 
-def _store(random: Random, folder: Path, truth: Truth) -> Written:
+def _store(random: Random, folder: Path, truth: Expected) -> WrittenInput:
     cut = random.randint(1, len(truth.X) - 1)
     form = random.choice((np.asarray, scipy.sparse.csr_array))
     path = folder / "x.zarr"
@@ -209,16 +213,16 @@ def _store(random: Random, folder: Path, truth: Truth) -> Written:
     else:
         chunks = random.randint(1, len(truth.X)), random.randint(1, truth.X.shape[1])
         zarr.create_array(str(path), data=truth.X, chunks=chunks, zarr_format=random.choice((2, 3)))
-    return path, Truth(truth.X, None, None), {}
+    return path, Expected(truth.X, None, None), {}
 
 
-def _parts(random: Random, folder: Path, truth: Truth) -> Written:
-    """Cut a matrix into files whose names are in the order of their numbers."""
+def _parts(random: Random, folder: Path, truth: Expected) -> WrittenInput:
+    """Write a matrix to several files, numbered 8, 9, 10, ..."""
     cuts = sorted(random.sample(range(1, len(truth.X)), random.randint(1, len(truth.X) - 1)))
     place = folder / "parts"
     place.mkdir()
     kind = random.choice(("npy", "npz", "parquet"))
-    names = [f"c{name}" for name in truth.cols or []]  # a first column without a name would be that of row names
+    names = [f"c{name}" for name in truth.cols or []]  # a first column without a name would hold row names
     for k, part in enumerate(np.split(truth.X, cuts)):
         path = place / f"block{k + 8}.{kind}"
         if kind == "npy":
@@ -227,11 +231,11 @@ def _parts(random: Random, folder: Path, truth: Truth) -> Written:
             scipy.sparse.save_npz(path, scipy.sparse.csr_array(part))
         else:
             pd.DataFrame(part, columns=names).to_parquet(path, index=False)
-    return place, Truth(truth.X, None, names if kind == "parquet" else None), {}
+    return place, Expected(truth.X, None, names if kind == "parquet" else None), {}
 
 
-def _words(random: Random, folder: Path, _: Truth) -> Written:
-    """Texts whose counts are known."""
+def _words(random: Random, folder: Path, _: Expected) -> WrittenInput:
+    """Write texts with known counts of words."""
     words = sorted(random.sample(("red", "green", "blue", "fish", "bird", "tree", "stone"), random.randint(2, 6)))
     X = np.array([[random.randint(0, 3) for _ in words] for _ in range(random.randint(2, 6))], dtype=float)
     X[0] = np.maximum(X[0], 1)
@@ -239,23 +243,23 @@ def _words(random: Random, folder: Path, _: Truth) -> Written:
     texts = [" ".join(word for word, k in zip(words, line, strict=True) for _ in range(int(k))) or "." for line in X]
     if random.random() < 0.5:
         path = _text(random, folder, "x.txt", random.choice(("\n", "\r\n", "\n\n")).join(texts))
-        return path, Truth(X, None, words), options
+        return path, Expected(X, None, words), options
     records = [json.dumps({"text": text, "id": f"t{k}"}) for k, text in enumerate(texts)]
-    records = [escaped(random, one) if random.random() < 0.3 else one for one in records]
+    records = [with_escapes(random, one) if random.random() < 0.3 else one for one in records]
     path = _text(random, folder, "x.jsonl", "\n".join(records))
-    return path, Truth(X, [f"t{k}" for k in range(len(X))], words), options
+    return path, Expected(X, [f"t{k}" for k in range(len(X))], words), options
 
 
-WRITERS: dict[str, Callable[[Random, Path, Truth], Written]] = {
+WRITERS: dict[str, Callable[[Random, Path, Expected], WrittenInput]] = {
     "wide table": _wide,
     "triplets": _triplets,
     "parquet": _parquet,
-    "mtx": _market,
+    "mtx": _matrix_market,
     "npy": _npy,
     "npz": _npz,
     "mat": _matlab,
-    "h5ad": _cells,
-    "zarr AnnData": _stored_cells,
+    "h5ad": _h5ad,
+    "zarr AnnData": _zarr_anndata,
     "zarr": _store,
     "folder of blocks": _parts,
     "texts": _words,

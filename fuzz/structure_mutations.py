@@ -1,7 +1,7 @@
-"""Changes to the structure of an input: cells of a table, headers, entries of an archive, nodes of HDF5 and Zarr.
+"""Mutations of the structure of an input: cells of a table, headers, entries of an archive, nodes of HDF5 and Zarr.
 
-What is changed stays readable for the layer below: an archive has right checksums, a compressed text is compressed
-again. So the change gets as far as the code that has to judge it.
+The result stays readable for the container format: an archive has correct checksums, a compressed text is compressed
+again. So the change reaches the code that has to detect it.
 """
 
 import bz2
@@ -15,64 +15,64 @@ from random import Random
 
 import pyarrow as pa
 
-from fuzz.binary_changes import archive_of, array_of, hdf5_of, matlab_of, parquet_of
-from fuzz.mutations import bytes_of, escaped, json_of
-from fuzz.seeds import PACKERS, Files
-from fuzz.text_changes import json_lines_of, lines_of, market_of, table_of, tabs_of
-from fuzz.traps import EXECUTED, SECRET_ARRAY, SECRET_TEXT, Payload
+from fuzz.binary_mutations import mutate_archive, mutate_array, mutate_hdf5, mutate_matlab, mutate_parquet
+from fuzz.canaries import CANARY_ARRAY, CANARY_TEXT, EXECUTED, Payload
+from fuzz.corpus import COMPRESSORS, Files
+from fuzz.mutations import mutate_bytes, mutate_json, with_escapes
+from fuzz.text_mutations import mutate_csv, mutate_json_lines, mutate_lines, mutate_matrix_market, mutate_tsv
 
 METADATA = ("zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata")
 
 
-def structure_of(random: Random, files: Files, folder: Path) -> dict[str, bytes]:
-    """Return the files of an input with the structure of one of them changed.
+def mutate_structure(random: Random, files: Files, folder: Path) -> dict[str, bytes]:
+    """Return the files of an input, one of them with a changed structure.
 
-    Links to files beside the input, which hold secrets, are made in ``folder`` right away.
+    Symbolic links to canary files are created in ``folder`` at once.
     """
     changed = dict(files)
     name = random.choice(sorted(changed))
     if len(changed) > 1 and random.random() < 0.6:
-        whole: Callable[..., None] = random.choice((_drop, _rename, _double, _empty, _link_out, _chunk))
+        change_files: Callable[..., None] = random.choice((_drop, _rename, _double, _empty, _link_out, _chunk))
         if not any(Path(one).name in METADATA for one in changed) or random.random() < 0.3:
-            whole(random, changed, name, folder)
+            change_files(random, changed, name, folder)
             return changed
         name = random.choice([one for one in sorted(changed) if Path(one).name in METADATA])
-    changed[name] = file_of(random, name, changed[name], folder)
+    changed[name] = mutate_file(random, name, changed[name], folder)
     return changed
 
 
-def file_of(random: Random, name: str, data: bytes, folder: Path) -> bytes:
-    """Return one file with its structure changed, or some bytes where its format is not known here."""
+def mutate_file(random: Random, name: str, data: bytes, folder: Path) -> bytes:
+    """Return one file with a changed structure, or with changed bytes if its format has no mutation."""
     suffixes = [suffix.lower() for suffix in Path(name).suffixes]
-    packing = suffixes.pop() if suffixes and suffixes[-1] in PACKERS else ""
-    if packing:
-        return PACKERS[packing](_changed(random, suffixes[-1], unpack(packing, data), folder))
+    compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSORS else ""
+    if compression:
+        return COMPRESSORS[compression](_changed(random, suffixes[-1], decompress(compression, data), folder))
     kind = Path(name).name if Path(name).name in METADATA else (suffixes or [""])[-1]
     return _changed(random, kind, data, folder)
 
 
-def unpack(packing: str, data: bytes) -> bytes:
+def decompress(compression: str, data: bytes) -> bytes:
     """Return the contents of a compressed file."""
-    if packing == ".zst":
+    if compression == ".zst":
         with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
             return bytes(stream.read())
-    return {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}[packing](data)
+    return {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}[compression](data)
 
 
 def _changed(random: Random, kind: str, data: bytes, folder: Path) -> bytes:
-    """Change the structure; what the writer of a format refuses to write gets other bytes instead."""
-    if kind in CHANGES:
+    """Change the structure, or bytes if the writer of the format rejects the change."""
+    if kind in MUTATIONS_BY_SUFFIX:
         try:
-            return CHANGES[kind](random, data, folder)
-        except Exception:  # noqa: BLE001 - writers refuse in many ways
-            return bytes_of(random, data)
-    return bytes_of(random, data)
+            return MUTATIONS_BY_SUFFIX[kind](random, data, folder)
+        except Exception:  # noqa: BLE001 - writers raise many types
+            return mutate_bytes(random, data)
+    return mutate_bytes(random, data)
 
 
 def _json(random: Random, data: bytes, _: Path) -> bytes:
-    """Change metadata of Zarr; sometimes the codecs above all."""
+    """Change metadata of Zarr, often the codecs."""
     if random.random() < 0.6:
-        return json_of(random, data.decode()).encode("utf-8", "surrogatepass")
+        return mutate_json(random, data.decode()).encode("utf-8", "surrogatepass")
     found = json.loads(data)
     filters = (
         {"id": "pickle", "protocol": 5},
@@ -90,7 +90,7 @@ def _json(random: Random, data: bytes, _: Path) -> bytes:
     found[key] = many[0] if key == "compressor" else [*(old if isinstance(old, list) else []), *many]
     if random.random() < 0.3:
         random.shuffle(found[key]) if isinstance(found[key], list) else None
-    return escaped(random, json.dumps(found)).encode()
+    return with_escapes(random, json.dumps(found)).encode()
 
 
 def _drop(_random: Random, files: dict[str, bytes], name: str, _: Path) -> None:
@@ -111,30 +111,30 @@ def _empty(_random: Random, files: dict[str, bytes], name: str, _: Path) -> None
 
 
 def _chunk(random: Random, files: dict[str, bytes], name: str, folder: Path) -> None:
-    """Store a pickled object, or another file of the input."""
+    """Replace a file by a pickled object, or by another file of the input."""
     payload = pickle.dumps(Payload(folder / EXECUTED))
     files[name] = random.choice((payload, files[random.choice(sorted(files))]))
 
 
 def _link_out(random: Random, files: dict[str, bytes], name: str, folder: Path) -> None:
-    """Put a symbolic link to a secret file in the place of a file."""
+    """Replace a file by a symbolic link to a canary file."""
     del files[name]
     place = folder / name
     place.parent.mkdir(parents=True, exist_ok=True)
-    secret = SECRET_TEXT if name.endswith(".txt") else SECRET_ARRAY
-    place.symlink_to(folder.parent / random.choice((secret, secret, "nowhere")))
+    canary = CANARY_TEXT if name.endswith(".txt") else CANARY_ARRAY
+    place.symlink_to(folder.parent / random.choice((canary, canary, "nowhere")))
 
 
-CHANGES: dict[str, Callable[[Random, bytes, Path], bytes]] = {
-    ".csv": table_of,
-    ".tsv": tabs_of,
-    ".txt": lines_of,
-    ".jsonl": json_lines_of,
-    ".mtx": market_of,
-    ".npy": array_of,
-    ".npz": archive_of,
-    ".parquet": parquet_of,
-    ".mat": matlab_of,
-    ".h5ad": hdf5_of,
+MUTATIONS_BY_SUFFIX: dict[str, Callable[[Random, bytes, Path], bytes]] = {
+    ".csv": mutate_csv,
+    ".tsv": mutate_tsv,
+    ".txt": mutate_lines,
+    ".jsonl": mutate_json_lines,
+    ".mtx": mutate_matrix_market,
+    ".npy": mutate_array,
+    ".npz": mutate_archive,
+    ".parquet": mutate_parquet,
+    ".mat": mutate_matlab,
+    ".h5ad": mutate_hdf5,
     **dict.fromkeys(METADATA, _json),
 }

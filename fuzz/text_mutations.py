@@ -1,11 +1,11 @@
-"""Changes to tables, lines of text, JSON lines and Matrix Market files."""
+"""Mutations of tables, lines of text, JSON lines and Matrix Market files."""
 
 from pathlib import Path
 from random import Random
 
-from fuzz.mutations import SIZES, TEXTS, json_of
+from fuzz.mutations import ODD_SIZES, TEXTS, mutate_json
 
-CELLS = (
+ODD_CELLS = (
     *TEXTS,
     "9" * 20000,
     "9" * 400,
@@ -33,7 +33,7 @@ CELLS = (
 )
 
 
-def table_of(random: Random, data: bytes, _: Path, separator: str = ",") -> bytes:
+def mutate_csv(random: Random, data: bytes, _: Path, separator: str = ",") -> bytes:
     """Change cells and lines of a table."""
     lines = [line.split(separator) for line in data.decode().split("\n")]
     for _round in range(random.choice((1, 1, 2, 5))):
@@ -55,12 +55,12 @@ def table_of(random: Random, data: bytes, _: Path, separator: str = ",") -> byte
     return "\n".join(map(separator.join, lines)).encode("utf-8", "surrogatepass")
 
 
-def tabs_of(random: Random, data: bytes, folder: Path) -> bytes:
-    """Change a table with tabs."""
-    return table_of(random, data, folder, "\t")
+def mutate_tsv(random: Random, data: bytes, folder: Path) -> bytes:
+    """Change cells and lines of a table separated by tabs."""
+    return mutate_csv(random, data, folder, "\t")
 
 
-def lines_of(random: Random, data: bytes, _: Path) -> bytes:
+def mutate_lines(random: Random, data: bytes, _: Path) -> bytes:
     """Change lines of text."""
     lines = data.decode().split("\n")
     for _round in range(random.choice((1, 2, 5))):
@@ -69,25 +69,36 @@ def lines_of(random: Random, data: bytes, _: Path) -> bytes:
     return random.choice(("\n", "\n", "\r\n", "\r")).join(lines).encode("utf-8", "surrogatepass")
 
 
-def json_lines_of(random: Random, data: bytes, _: Path) -> bytes:
+def mutate_json_lines(random: Random, data: bytes, _: Path) -> bytes:
     """Change values and keys of JSON lines, or whole lines."""
     lines = data.decode().split("\n")
     for _round in range(random.choice((1, 2, 5))):
         at = random.randrange(len(lines))
-        lines[at] = random.choice((json_of(random, lines[at]), json_of(random, lines[at]), "[" * 100000, _cell(random)))
+        lines[at] = random.choice(
+            (mutate_json(random, lines[at]), mutate_json(random, lines[at]), "[" * 100000, _cell(random))
+        )
     return "\n".join(lines).encode("utf-8", "surrogatepass")
 
 
-def market_of(random: Random, data: bytes, _: Path) -> bytes:
-    """Change words of the heading, sizes and entries of a Matrix Market file."""
+def mutate_matrix_market(random: Random, data: bytes, _: Path) -> bytes:
+    """Change a word of the header, a size or an entry of a Matrix Market file."""
     lines = [line.split(" ") for line in data.decode().split("\n")]
     at = random.choice((0, 1, 2, random.randrange(len(lines))))
-    words = ("pattern", "complex", "hermitian", "skew-symmetric", "array", "coordinate", "integer", *map(str, SIZES))
+    words = (
+        "pattern",
+        "complex",
+        "hermitian",
+        "skew-symmetric",
+        "array",
+        "coordinate",
+        "integer",
+        *map(str, ODD_SIZES),
+    )
     line = lines[min(at, len(lines) - 1)]
     line[random.randrange(len(line))] = random.choice((*words, _cell(random)))
     return "\n".join(map(" ".join, lines)).encode("utf-8", "surrogatepass")
 
 
 def _cell(random: Random) -> str:
-    cell = random.choice(CELLS)
+    cell = random.choice(ODD_CELLS)
     return '"' + cell.replace('"', '""') + '"' if random.random() < 0.5 else cell

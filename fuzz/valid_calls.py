@@ -1,4 +1,4 @@
-"""One valid call of every public function, estimator method and record: a function and its arguments by name."""
+"""One valid call of every public function, estimator method and record."""
 
 from typing import Any
 
@@ -7,28 +7,31 @@ from sklearn.base import clone
 
 import cosep
 from cosep import datasets, io, metrics, plots, report, theory
-from fuzz.values import EXACT, EXACT_CHOICE, FILES, FRAMES, X, _adata, chosen, fitted
+from fuzz.example_data import EXACT_SELECTION, EXACT_X, FILES, X, fitted, some_selection
+from fuzz.wrong_arrays import FRAMES, as_anndata
 
 # fmt: off
 
-VALID: dict[str, tuple[Any, dict[str, Any]]] = {}
-OUTPUTS = {
+VALID_CALLS: dict[str, tuple[Any, dict[str, Any]]] = {}
+OUTPUT_ARGUMENTS = {
     ("Factorization.save", "path"), ("write_blocks", "path"), ("write_report", "path"),
     ("CoSeparableNMF.fit_blocks", "checkpoint"),
 }
 
 
 def call(name: Any, function: Any, /, **arguments: Any) -> None:
-    """Register a valid call; an argument that is a function without parameters makes the value anew."""
-    VALID[name] = (function, arguments)
+    """Register a valid call by name."""
+    VALID_CALLS[name] = (function, arguments)
 
 
 def fresh(make: Any) -> Any:
+    """Mark a function that makes an argument again for every call."""
     make.fresh = True
     return make
 
 
-def register() -> None:
+def register_calls() -> None:
+    """Register all calls in ``VALID_CALLS``."""
     pool = fresh(cosep.Pool)
     none = None
     for name in ("spa", "snpa"):
@@ -58,15 +61,16 @@ def register() -> None:
          selector=fresh(lambda: cosep.spa), cols=6, X=X, r=3)
     call("preselect", cosep.preselect, X=X, n=4, callback=none)
     call("Preselection.original", lambda positions: fitted("preselection").original(positions), positions=[0, 1])
-    call("mix", cosep.mix, X=X, selection=fresh(chosen), max_iter=5, tol=1e-3, callback=none)
-    call("mix_generalized", cosep.mix_generalized, X=X, selection=fresh(chosen), max_iter=5, tol=1e-3, callback=none)
+    call("mix", cosep.mix, X=X, selection=fresh(some_selection), max_iter=5, tol=1e-3, callback=none)
+    call("mix_generalized", cosep.mix_generalized, X=X, selection=fresh(some_selection), max_iter=5, tol=1e-3,
+         callback=none)
     call("explain", cosep.explain, factorization=fresh(lambda: fitted("mix")), X=X, callback=none)
-    call("stability", cosep.stability, X=X, selection=fresh(chosen), method="spa", n_draws=2, share=0.8, random_state=0,
-         n_jobs=none, callback=none)
+    call("stability", cosep.stability, X=X, selection=fresh(some_selection), method="spa", n_draws=2, share=0.8,
+         random_state=0, n_jobs=none, callback=none)
     call("choose_rank", cosep.choose_rank, X=X, ranks=[2], method="spa", random_state=0, n_jobs=none, callback=none)
     call("row_blocks", cosep.row_blocks, X=X, layer=none)
     call("row_blocks of a list", lambda first, second: cosep.row_blocks([first, second]), first=X[:6], second=X[6:])
-    call("annotate", cosep.annotate, adata=fresh(_adata()), n_rows=3, n_cols=3, layer=none, key="cosep",
+    call("annotate", cosep.annotate, adata=fresh(as_anndata()), n_rows=3, n_cols=3, layer=none, key="cosep",
          row_pool=none, col_pool=none, method="spa", scaling=none, max_iter=5)
     _register_records()
     _register_estimators()
@@ -173,7 +177,7 @@ def _register_rest() -> None:
          permute=True, random_state=0)
     call("load_documents", datasets.load_documents, name="k1b", n_words=10, home=fresh(lambda: FILES["folder"]))
     call("load_faces", datasets.load_faces, shape=(2, 2), home=fresh(lambda: FILES["folder"]))
-    call("index_accuracy", metrics.index_accuracy, selection=fresh(chosen), truth=fresh(chosen))
+    call("index_accuracy", metrics.index_accuracy, selection=fresh(some_selection), truth=fresh(some_selection))
     call("relative_approximation", metrics.relative_approximation, X=X, factorization=fresh(lambda: fitted("mix")))
     call("clustering_accuracy", metrics.clustering_accuracy, labels_true=[0, 1, 1], labels_pred=[1, 0, 0])
     call("read", io.read, path=fresh(lambda: FILES["matrix.csv"]), kind=none, text=none, layout=none, index=none,
@@ -197,11 +201,11 @@ def _register_rest() -> None:
     call("plots.rank_curve", plots.rank_curve, choice=fresh(lambda: fitted("rank")))
     _register_fields()
     for name in ("is_coseparable", "is_generalized_separable", "to_cur", "compress"):
-        call(f"theory.{name}", getattr(theory, name), X=EXACT, selection=fresh(lambda: EXACT_CHOICE), tol=1e-6)
+        call(f"theory.{name}", getattr(theory, name), X=EXACT_X, selection=fresh(lambda: EXACT_SELECTION), tol=1e-6)
     call("theory.is_separable", theory.is_separable, X=X, col_indices=[0, 1], tol=1e-6)
-    call("theory.is_unique", theory.is_unique, X=EXACT, tol=1e-6)
-    call("theory.minimal_coseparable", theory.minimal_coseparable, X=EXACT, tol=1e-6, callback=none)
-    call("theory.extreme_rays", theory.extreme_rays, X=EXACT, tol=1e-6, callback=none)
+    call("theory.is_unique", theory.is_unique, X=EXACT_X, tol=1e-6)
+    call("theory.minimal_coseparable", theory.minimal_coseparable, X=EXACT_X, tol=1e-6, callback=none)
+    call("theory.extreme_rays", theory.extreme_rays, X=EXACT_X, tol=1e-6, callback=none)
     call("theory.from_cur", theory.from_cur, X=np.ones((2, 2)), cur=fresh(lambda: fitted("to_cur")), tol=1e-6)
     call("theory.from_biorthogonal", theory.from_biorthogonal, F=np.eye(4)[:, :2], S=np.ones((2, 2)),
          G=np.eye(4)[:2], tol=1e-9)

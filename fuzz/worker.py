@@ -1,4 +1,4 @@
-"""The child's part of fuzzing: what a case is, and how it is run and judged within limits of time and memory."""
+"""Cases and targets, and the child process that runs cases within limits of time and memory."""
 
 import ctypes
 import faulthandler
@@ -16,14 +16,22 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, Protocol
 
-from fuzz.outcomes import ANSWER, BLOW_UP, GOOD, UNCLEAR, Verdict, verdict_on
+from fuzz.outcomes import ANSWER, EXPECTED_OUTCOMES, OUT_OF_MEMORY, UNCLEAR_ERROR, Verdict, verdict_for
 
 GIGABYTE = 1 << 30
-DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl
+KILL_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl
 
 
 class Limits(NamedTuple):
-    """What a case may take: seconds of processor and of wall clock, and bytes beyond those of the warm parent."""
+    """Limits of a case.
+
+    Attributes
+    ----------
+    cpu, wall : float
+        Seconds of processor time and of wall time.
+    memory : int
+        Bytes in addition to those of the parent process.
+    """
 
     cpu: float = 6.0
     wall: float = 90.0
@@ -31,9 +39,16 @@ class Limits(NamedTuple):
 
 
 class Case(NamedTuple):
-    """One input, ready in its folder: its kind, for the counts, and what to do with it.
+    """One input, written to its folder, and what to do with it.
 
-    The action returns for an answer, and raises for an error. A right error is one of ``errors``.
+    Attributes
+    ----------
+    kind : str
+        Kind of input, for the counts.
+    action : callable
+        Returns for an answer, raises for an error.
+    errors : tuple of exception types
+        Types of expected errors.
     """
 
     kind: str
@@ -42,7 +57,7 @@ class Case(NamedTuple):
 
 
 class Target(Protocol):
-    """What a module provides to be fuzzed."""
+    """A module with a target of fuzzing."""
 
     CASES: int
     BATCH: int
@@ -51,64 +66,64 @@ class Target(Protocol):
 
     @staticmethod
     def prepare(folder: Path) -> None:
-        """Load, compile and write what all cases share. Called once, in the parent."""
+        """Load, compile and write what all cases share. Called once, in the parent process."""
 
     @staticmethod
     def make(random: Random, folder: Path) -> Case:
-        """Make the input of one case in a folder of its own. Called in a child."""
+        """Write the input of one case to its folder. Called in a child process."""
 
 
 def name_of(target: Target) -> str:
-    """Return what a target is called on the command line."""
+    """Return the name of a target on the command line."""
     return target.__name__.rpartition(".")[2]
 
 
 def random_of(target: Target, seed: int) -> Random:
-    """Return the source of everything random in one case."""
+    """Return the random generator of one case."""
     return Random(f"{name_of(target)} {seed}")
 
 
-def work(target: Target, seeds: list[int], pipe: int, folder: Path, log: Path) -> None:
-    """Run cases, and tell of each before and after it. Never returns."""
+def run_cases(target: Target, seeds: list[int], pipe: int, folder: Path, log: Path) -> None:
+    """Run cases, with a message to the parent before and after each. Never returns."""
     status = 1
     try:
         os.setpgid(0, 0)
         if sys.platform == "linux":
-            ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
+            ctypes.CDLL(None).prctl(KILL_WITH_PARENT, signal.SIGKILL)
         _redirect(log)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _limit_memory(target.LIMITS.memory)
         with os.fdopen(pipe, "w", encoding="utf-8", buffering=1) as out:
 
-            def tell(**facts: Any) -> None:
+            def report(**facts: Any) -> None:
                 out.write(json.dumps(facts) + "\n")
 
             for seed in seeds:
-                _one_case(target, seed, folder / f"{name_of(target)}-{seed}", tell)
+                _run_case(target, seed, folder / f"{name_of(target)}-{seed}", report)
         status = 0
     finally:
         os._exit(status)
 
 
-def _one_case(target: Target, seed: int, place: Path, tell: Callable[..., None]) -> None:
+def _run_case(target: Target, seed: int, place: Path, report: Callable[..., None]) -> None:
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
-    tell(seed=seed)
+    report(seed=seed)
     try:
         case = target.make(random_of(target, seed), place)
-    except BaseException:  # noqa: BLE001 - told to the parent, which stops
-        tell(bug=traceback.format_exc())
+    except BaseException:  # noqa: BLE001 - reported to the parent, which stops
+        report(bug=traceback.format_exc())
         return
-    tell(kind=case.kind)
+    report(kind=case.kind)
     start = time.monotonic()
     verdict = judge(case, target.LIMITS)
-    tell(verdict=verdict, seconds=time.monotonic() - start)
-    if verdict.outcome in GOOD:
+    report(verdict=verdict, seconds=time.monotonic() - start)
+    if verdict.outcome in EXPECTED_OUTCOMES:
         shutil.rmtree(place, ignore_errors=True)
 
 
 def judge(case: Case, limits: Limits) -> Verdict:
-    """Run one case here and now; the processor's time is limited by a signal that ends the process."""
+    """Run one case in this process. A signal ends the process at the limit of processor time."""
     before = _resident(reset=True)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     faulthandler.register(signal.SIGPROF, file=sys.stderr, all_threads=True, chain=True)
@@ -117,29 +132,29 @@ def judge(case: Case, limits: Limits) -> Verdict:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             case.action()
-        verdict = _verdict_on_warnings(caught)
-    except BaseException as error:  # noqa: BLE001 - whatever it is, it is what is counted
-        verdict = verdict_on(error, case.errors)
+        verdict = _verdict_for_warnings(caught)
+    except BaseException as error:  # noqa: BLE001 - any exception is an outcome
+        verdict = verdict_for(error, case.errors)
         error.__traceback__ = None
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-    grown = _resident() - before
-    if grown > limits.memory * 3 // 4:
-        verdict = Verdict(BLOW_UP, f"{grown / GIGABYTE:.1f} GB, then {verdict.detail}", verdict.where)
+    growth = _resident() - before
+    if growth > limits.memory * 3 // 4:
+        verdict = Verdict(OUT_OF_MEMORY, f"{growth / GIGABYTE:.1f} GB, then {verdict.detail}", verdict.where)
     return verdict
 
 
-def _verdict_on_warnings(caught: list[warnings.WarningMessage]) -> Verdict:
-    """Tell answers from those with a warning of the numerics, which no user understands."""
+def _verdict_for_warnings(caught: list[warnings.WarningMessage]) -> Verdict:
+    """Return "unclear error" for an answer with a RuntimeWarning of NumPy, otherwise "answer"."""
     for one in caught:
         if issubclass(one.category, RuntimeWarning):
             where = f"{one.category.__name__} at {Path(one.filename).name}:{one.lineno}"
-            return Verdict(UNCLEAR, f"{one.category.__name__}: {str(one.message)[:200]!r}", where)
+            return Verdict(UNCLEAR_ERROR, f"{one.category.__name__}: {str(one.message)[:200]!r}", where)
     return Verdict(ANSWER)
 
 
 def _resident(*, reset: bool = False) -> int:
-    """Return the largest resident set since it was last reset, in bytes."""
+    """Return the largest resident set size since the last reset, in bytes."""
     status = Path("/proc/self/status")
     if not status.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -153,7 +168,7 @@ def _resident(*, reset: bool = False) -> int:
 
 
 def _limit_memory(n_bytes: int) -> None:
-    """Limit the address space to what is taken already and so many bytes more."""
+    """Limit the address space to its current size plus this many bytes."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         taken = int(statm.read_text(encoding="ascii").split()[0]) * resource.getpagesize()
@@ -161,12 +176,12 @@ def _limit_memory(n_bytes: int) -> None:
 
 
 def _redirect(log: Path) -> None:
-    """Send all output of this process, also that of libraries in C, to a file."""
+    """Send all output of this process, also of C libraries, to a file."""
     with log.open("wb") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
-    with Path(os.devnull).open("rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
+    with Path(os.devnull).open("rb") as empty:
+        os.dup2(empty.fileno(), 0)
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False, buffering=1)
     faulthandler.enable(sys.stderr)

@@ -1,6 +1,6 @@
-"""Values of every wrong kind, to pass to public functions: a maker of each, since a generator is used up.
+"""Values of many types, most of them wrong, to pass to public functions as any argument.
 
-``WRONG`` holds them by name. ``X``, `chosen` and `fitted` are what valid calls are made of.
+``WRONG_VALUES`` holds functions by name, each of which makes a value: a generator, for example, can be used only once.
 """
 
 import array
@@ -12,210 +12,30 @@ import functools
 import io as std_io
 import re
 import uuid
-import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 
 import cosep
-from cosep import io, theory
-
-Maker = Callable[[], Any]
-
-X = np.array(
-    [
-        [27, 34, 9, 16, 0, 0, 0, 41, 9, 33],
-        [44, 0, 0, 0, 10, 53, 22, 10, 27, 22],
-        [0, 8, 0, 8, 0, 0, 0, 16, 0, 17],
-        [28, 8, 0, 8, 0, 28, 14, 17, 0, 30],
-        [27, 18, 9, 0, 0, 0, 0, 10, 9, 0],
-        [56, 37, 18, 0, 9, 12, 1, 27, 45, 1],
-        [81, 62, 27, 8, 0, 0, 0, 43, 27, 16],
-        [19, 0, 0, 0, 18, 36, 9, 18, 55, 9],
-        [70, 18, 9, 0, 0, 43, 22, 9, 10, 21],
-        [6, 8, 0, 8, 27, 33, 3, 43, 82, 20],
-        [15, 0, 0, 0, 0, 14, 7, 0, 0, 7],
-        [2, 0, 0, 0, 9, 11, 1, 10, 27, 1],
-    ],
-    dtype=np.float64,
+from cosep import io
+from fuzz.example_data import FILES, X, fitted, some_selection
+from fuzz.misbehaving import (
+    AlwaysUnequal,
+    AnyAttribute,
+    FalseLength,
+    FalseMatrix,
+    LongText,
+    NegativeLength,
+    RaisingPath,
+    RaisingShape,
+    WrongArray,
+    WrongPath,
+    deep,
+    raising,
+    recursive,
 )
-ROWS, COLS = [2, 4, 10, 11], [2, 3, 4, 6]
-
-
-def chosen() -> Any:
-    return cosep.Selection(np.array(ROWS), np.array(COLS))
-
-
-@functools.cache
-def fitted(name: Any) -> Any:
-    """Return one fitted model, or record, of each kind; made once, before any fork."""
-    makers = {
-        "mix": lambda: cosep.mix(X, chosen()),
-        "explanation": lambda: cosep.explain(fitted("mix"), X),
-        "stability": lambda: cosep.stability(X, chosen(), method="spa", n_draws=2),
-        "rank": lambda: cosep.choose_rank(X, [2, 3], method="spa"),
-        "preselection": lambda: cosep.preselect(X, 5),
-        "minimal": lambda: theory.minimal_coseparable(X),
-        "to_cur": lambda: cosep.Factorization(
-            np.ones((2, 2)), np.array([[1.0, 0.0], [0.0, 0.0]]), np.ones((2, 2)), cosep.Selection([0, 1], [0, 1])
-        ),
-        "CoSeparableNMF": lambda: cosep.CoSeparableNMF(3, 3, method="spa").fit(X),
-        "SeparableNMF": lambda: cosep.SeparableNMF(3).fit(X),
-        "HALSNMF": lambda: cosep.HALSNMF(3).fit(X),
-        "MinVolNMF": lambda: cosep.MinVolNMF(3).fit(X),
-        "BiorthogonalNMF": lambda: cosep.BiorthogonalNMF(3).fit(X),
-        "TriSymmetricNMF": lambda: cosep.TriSymmetricNMF(3).fit(X),
-        "GeneralizedSeparableNMF": lambda: cosep.GeneralizedSeparableNMF(3).fit(X),
-        "CUR": lambda: cosep.CUR(3, 3).fit(X),
-    }
-    return makers[name]()
-
-
-EXACT, EXACT_CHOICE = cosep.make_coseparable(9, 8, 3, 3, random_state=0)
-FILES: dict[str, Path] = {}
-
-
-def make_files(folder: Any) -> None:
-    """Write files that the valid calls read; their paths are in ``FILES``."""
-    folder.mkdir()
-    (folder / "matrix.csv").write_text("name,a,b,c\nx,1,2,3\ny,3,4,5\n")
-    (folder / "names.txt").write_text("a\nb\n")
-    (folder / "labels.csv").write_text("name,label\na,1\nb,2\n")
-    (folder / "texts.txt").write_text("the tea is hot\nhot tea and jam\njam and bread\n")
-    np.save(folder / "matrix.npy", X)
-    fitted("mix").save(folder / "model.npz")
-    (folder / "folder").mkdir()
-    (folder / "blocks").mkdir()
-    np.save(folder / "blocks" / "a.npy", X[:6])
-    np.save(folder / "blocks" / "b.npy", X[6:])
-    FILES.update({path.name: path for path in folder.iterdir()})
-
-
-class Raises:
-    """Raises when it is looked at in one way."""
-
-    def __init__(self, how: Any) -> None:
-        def refuse(*_args: Any, **_kwargs: Any) -> Any:
-            msg = f"no {how}\nfor you \x1b[31m"
-            raise RuntimeError(msg)
-
-        self.how = refuse
-
-
-def raising(*names: Any) -> Any:
-    """Return an object whose special methods of these names raise."""
-
-    def refuse(*_args: Any, **_kwargs: Any) -> Any:
-        msg = "no\nlook \x1b[31m"
-        raise RuntimeError(msg)
-
-    return type("Raising", (), dict.fromkeys(names, refuse))()
-
-
-class Lying:
-    """Says that it is a matrix, and is none."""
-
-    shape, ndim, dtype = (12, 10), 2, np.dtype(np.float64)
-
-    def __len__(self) -> Any:
-        return 12
-
-
-class LyingLength:
-    def __len__(self) -> Any:
-        return 3
-
-    def __getitem__(self, i: Any) -> Any:
-        if i > 0:
-            raise IndexError(i)
-        return i
-
-
-class NegativeLength:
-    def __len__(self) -> Any:
-        return -1
-
-
-class WrongArray:
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        return "no array"
-
-
-class RaisingShape:
-    @property
-    def shape(self) -> Any:
-        msg = "no\nshape"
-        raise RuntimeError(msg)
-
-
-class LongText(str):
-    __slots__ = ()
-
-    def __repr__(self) -> Any:
-        return "a\nb" * 500
-
-
-class RaisingPath:
-    def __fspath__(self) -> Any:
-        msg = "no\npath"
-        raise RuntimeError(msg)
-
-
-class WrongPath:
-    def __fspath__(self) -> Any:
-        return 3
-
-
-class AnyAttribute:
-    """Has every attribute, itself."""
-
-    def __getattr__(self, name: Any) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
-
-
-class AlwaysUnequal:
-    def __eq__(self, other: object) -> Any:
-        msg = "no\ncomparison"
-        raise RuntimeError(msg)
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-def broken_csr(**parts: Any) -> Any:
-    A = sp.csr_array(X)
-    for name, value in parts.items():
-        setattr(A, name, value)
-    return A
-
-
-def recursive() -> Any:
-    nested: list[Any] = []
-    nested.append(nested)
-    return nested
-
-
-def deep(depth: Any = 200) -> Any:
-    nested: list[Any] = [1.0]
-    for _ in range(depth):
-        nested = [nested]
-    return nested
-
-
-def sparse_of(kind: Any) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return getattr(sp, kind)(X)
-
-
-def in_bits(dtype: Any) -> Any:
-    return lambda: X.astype(dtype)
-
+from fuzz.wrong_arrays import ARRAYS, FRAMES, LAZY, SPARSE
 
 NUMBERS = {
     "None": lambda: None,
@@ -354,7 +174,7 @@ OBJECTS = {
     "len": lambda: len,
     "lambda": lambda: lambda: 1,
     "lambda of all": lambda: lambda *_args, **_kwargs: None,
-    "lambda to selection": lambda: lambda *_args, **_kwargs: chosen(),
+    "lambda to selection": lambda: lambda *_args, **_kwargs: some_selection(),
     "lambda to junk": lambda: lambda *_args, **_kwargs: "spam\nspam",
     "partial": lambda: functools.partial(pow, 2),
     "selector": lambda: cosep.spa,
@@ -379,14 +199,14 @@ OBJECTS = {
     "raising attributes": lambda: raising("__getattr__"),
     "raising shape": RaisingShape,
     "raising comparison": AlwaysUnequal,
-    "lying matrix": Lying,
-    "lying length": LyingLength,
+    "lying matrix": FalseMatrix,
+    "lying length": FalseLength,
     "negative length": NegativeLength,
     "wrong array": WrongArray,
     "any attribute": AnyAttribute,
 }
 RECORDS = {
-    "Selection": chosen,
+    "Selection": some_selection,
     "Selection of rows": lambda: cosep.Selection([0, 1], None),
     "Selection of none": lambda: cosep.Selection(None, None),
     "Selection too far": lambda: cosep.Selection([0, 500], [1, 700]),
@@ -416,176 +236,23 @@ RECORDS = {
     "RandomState": lambda: np.random.RandomState(0),
     "Generator": lambda: np.random.default_rng(0),
 }
-DTYPES = ("?", "i1", "u1", "i8", "u8", "f2", "f4", "f8", "g", "c8", "c16", "O", "U8", "S8", "m8[s]", "M8[s]", ">f8")
-ARRAYS = {
-    **{f"array {dtype}": in_bits(dtype) for dtype in DTYPES},
-    "0-d": lambda: np.array(1.0),
-    "1-d": lambda: X[0],
-    "3-d": lambda: X[None],
-    "5-d": lambda: np.ones((1, 2, 1, 2, 1)),
-    "0 x 0": lambda: np.zeros((0, 0)),
-    "0 x 10": lambda: np.zeros((0, 10)),
-    "12 x 0": lambda: np.zeros((12, 0)),
-    "1 x 1": lambda: np.ones((1, 1)),
-    "1 x 10": lambda: X[:1],
-    "12 x 1": lambda: X[:, :1],
-    "rows missing": lambda: X[:7],
-    "columns missing": lambda: X[:, :7],
-    "transposed": lambda: X.T,
-    "Fortran": lambda: np.asfortranarray(X),
-    "strided": lambda: X[::-1, ::-1],
-    "read only": lambda: np.broadcast_to(1.0, (12, 10)),
-    "zeros": lambda: np.zeros((12, 10)),
-    "ones": lambda: np.ones((12, 10)),
-    "rank one": lambda: np.outer(np.arange(1.0, 13), np.arange(1.0, 11)),
-    "zero row and column": lambda: np.pad(X[1:, 1:], ((1, 0), (1, 0))),
-    "negative": lambda: -X,
-    "NaN": lambda: np.where(X == 0, np.nan, X),
-    "infinite": lambda: np.where(X == 0, np.inf, X),
-    "huge": lambda: X * 1e306,
-    "tiny": lambda: X * 1e-322,
-    "large spread": lambda: X * 10.0 ** np.linspace(-300, 300, 10),
-    "object array": lambda: np.array([[1, None], [object(), 2]], dtype=object),
-    "object array of texts": lambda: np.array([["a", "b"], ["c", 2]], dtype=object),
-    "object array of arrays": lambda: np.array([X, None], dtype=object),
-    "structured": lambda: np.ones((3, 2), dtype=[("a", "f8"), ("b", "i4")]),
-    "record array": lambda: np.rec.array([(1.0, 2)], dtype=[("a", "f8"), ("b", "i4")]),
-    "void": lambda: np.zeros((3, 2), dtype="V4"),
-    "masked": lambda: np.ma.masked_less(X, 5),
-    "masked, none": lambda: np.ma.array(X),
-    "matrix": lambda: np.matrix(X),
-    "memory map": lambda: np.load(FILES["matrix.npy"], mmap_mode="r"),
-    "text array": lambda: np.array(["a", "b\nc"]),
-    "dates": lambda: np.array(["2020-01-01", "NaT"], dtype="M8[D]"),
-    "bool array": lambda: np.array([True, False, True]),
-    "index array": lambda: np.array([0, 2]),
-    "indices twice": lambda: np.array([1, 1]),
-    "negative index": lambda: np.array([-1, 0]),
-    "index far": lambda: np.array([0, 10**6]),
-    "float index": lambda: np.array([0.0, 1.0]),
-    "uint index": lambda: np.array([2**63], dtype=np.uint64),
-    "empty index": lambda: np.array([], dtype=np.int64),
-    "many texts array": lambda: np.array(["word"] * 12),
-    "12 numbers": lambda: np.arange(12.0),
-    "10 NaN": lambda: np.full(10, np.nan),
-}
-SPARSE = {
-    **{
-        kind: functools.partial(sparse_of, f"{kind}_{form}")
-        for kind in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
-        for form in ("array",)
-    },
-    "csr_matrix": lambda: sp.csr_matrix(X),
-    "csr of bools": lambda: sp.csr_array(X > 0),
-    "csr of complex": lambda: sp.csr_array(X * 1j),
-    "csr of objects": lambda: broken_csr(data=sp.csr_array(X).data.astype(object)),
-    "csr of longdouble": lambda: sp.csr_array(X.astype(np.longdouble)),
-    "csr with NaN": lambda: sp.csr_array(np.where(X > 80, np.nan, X)),
-    "negative csr": lambda: sp.csr_array(-X),
-    "zero csr": lambda: sp.csr_array((12, 10)),
-    "empty csr": lambda: sp.csr_array((0, 10)),
-    "huge csr": lambda: sp.csr_array((10**7, 10**7)) if False else sp.coo_array((10**12, 3)),
-    "1-d coo": lambda: sp.coo_array(X[0]),
-    "csr index far": lambda: broken_csr(indices=sp.csr_array(X).indices + 10**6),
-    "csr index negative": lambda: broken_csr(indices=sp.csr_array(X).indices - 50),
-    "csr indptr far": lambda: broken_csr(indptr=sp.csr_array(X).indptr + 10**6),
-    "csr indptr short": lambda: broken_csr(indptr=sp.csr_array(X).indptr[:3]),
-    "csr data short": lambda: broken_csr(data=np.ones(2)),
-    "csr data None": lambda: broken_csr(data=None),
-    "csr indices float": lambda: broken_csr(indices=sp.csr_array(X).indices * 1.0),
-    "csr indices None": lambda: broken_csr(indices=None),
-    "csr duplicates": lambda: sp.csr_array((np.ones(4), np.zeros(4, int), np.array([0, 2, 4])), shape=(2, 3)),
-    "csr unsorted": lambda: sp.csr_array((np.ones(4), np.array([2, 0, 1, 0]), np.array([0, 2, 4])), shape=(2, 3)),
-    "coo too far": lambda: _changed(sp.coo_array(X), coords=(np.array([99]), np.array([99])), data=np.ones(1)),
-    "dia broken": lambda: _changed(sp.dia_array(np.eye(4)), offsets=np.array([0, 1, 2])),
-    "lil broken": lambda: _changed(sp.lil_array(np.eye(4)), rows=np.array([[9], [9], [9], [9], 3], dtype=object)),
-}
-
-
-def _changed(A: Any, **parts: Any) -> Any:
-    for name, value in parts.items():
-        setattr(A, name, value)
-    return A
-
-
-def _polars(build: Any) -> Any:
-    def make() -> Any:
-        import polars as pl
-
-        return build(pl)
-
-    return make
-
-
-FRAMES = {
-    "DataFrame": lambda: pd.DataFrame(X, columns=list("abcdefghij")),
-    "DataFrame of numbers": lambda: pd.DataFrame(X),
-    "DataFrame of text": lambda: pd.DataFrame({"a": ["x", "y"], "b": ["z\n", "w"]}),
-    "mixed DataFrame": lambda: pd.DataFrame({"a": [1.0, 2.0], "b": ["z", "w"]}),
-    "mixed columns": lambda: pd.DataFrame(X[:, :2], columns=["a", 1]),
-    "empty DataFrame": pd.DataFrame,
-    "DataFrame of NA": lambda: pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": [1, 2]}),
-    "sparse DataFrame": lambda: pd.DataFrame.sparse.from_spmatrix(sp.csr_array(X)),
-    "categorical": lambda: pd.DataFrame({"a": pd.Categorical(["x", "y"])}),
-    "date DataFrame": lambda: pd.DataFrame({"a": pd.date_range("2020", periods=3)}),
-    "renamed": lambda: pd.DataFrame(X, columns=list("klmnopqrst")),
-    "twice named": lambda: pd.DataFrame(X[:, :2], columns=["a", "a"]),
-    "multi index": lambda: pd.DataFrame(X[:4], index=pd.MultiIndex.from_product([[0, 1], [0, 1]])),
-    "Series": lambda: pd.Series([1.0, 2.0]),
-    "Series of text": lambda: pd.Series(["a", "b"]),
-    "Index": lambda: pd.Index(["a", "b"]),
-    "pandas array": lambda: pd.array([1, None]),
-    "Categorical": lambda: pd.Categorical(["a", None]),
-    "Interval": lambda: pd.Interval(0, 1),
-    "polars frame": _polars(lambda pl: pl.DataFrame(X, schema=list("abcdefghij"))),
-    "polars text": _polars(lambda pl: pl.DataFrame({"a": ["x"], "b": [None]})),
-    "polars series": _polars(lambda pl: pl.Series([1.0, 2.0])),
-    "polars lazy": _polars(lambda pl: pl.LazyFrame({"a": [1]})),
-    "polars empty": _polars(lambda pl: pl.DataFrame()),
-}
-
-
-def _dask(build: Any) -> Any:
-    def make() -> Any:
-        import dask
-        import dask.array
-
-        dask.config.set(scheduler="synchronous")
-        return build(dask)
-
-    return make
-
-
-def _adata(**parts: Any) -> Any:
-    def make() -> Any:
-        import anndata
-
-        adata = anndata.AnnData(X.copy())
-        for name, value in parts.items():
-            setattr(adata, name, value)
-        return adata
-
-    return make
-
-
-LAZY = {
-    "dask array": _dask(lambda dask: dask.array.from_array(X, chunks=(4, 10))),
-    "dask columns": _dask(lambda dask: dask.array.from_array(X, chunks=(4, 4))),
-    "dask text": _dask(lambda dask: dask.array.from_array(np.array([["a", "b"]]), chunks=1)),
-    "dask 1-d": _dask(lambda dask: dask.array.from_array(X[0])),
-    "delayed": _dask(lambda dask: dask.delayed(int)()),
-    "delayed list": _dask(lambda dask: [dask.delayed(X)]),
-    "raising delayed": _dask(lambda dask: [dask.delayed(int)("a\nb")]),
-    "AnnData": _adata(),
-    "negative AnnData": _adata(X=-X),
-    "functions": lambda: [lambda: X[:6], lambda: X[6:]],
-    "raising functions": lambda: [lambda: 1 / 0],
-}
-WRONG = {
+WRONG_VALUES = {
     **NUMBERS, **TEXTS, **DEVICES, **CONTAINERS, **OBJECTS, **RECORDS, **ARRAYS, **SPARSE, **FRAMES, **LAZY,
 }  # fmt: skip
 
-# Numbers of jobs that are valid, and would start processes.
-JOBS = {"2", "1000", "10**9", "2**63", "10**400", "10**5000", "np.int8(3)", "np.uint64(3)", "descriptor", "-1", "-5"}
-# Values that would harm the machine if they were written to.
-NOT_WRITTEN = {*DEVICES, "root", "file of names", "model file", "folder"}
+# Valid numbers of jobs that would start many processes.
+MANY_JOBS = {
+    "2",
+    "1000",
+    "10**9",
+    "2**63",
+    "10**400",
+    "10**5000",
+    "np.int8(3)",
+    "np.uint64(3)",
+    "descriptor",
+    "-1",
+    "-5",
+}
+# Values that must not be written to.
+NOT_WRITABLE = {*DEVICES, "root", "file of names", "model file", "folder"}
