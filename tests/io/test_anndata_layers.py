@@ -68,7 +68,7 @@ PLACES = {**READERS, "annotate": from_annotate}
 
 
 def check(found, factor, n_genes):
-    """Check the matrix, whose entries tell where it comes from, and its names."""
+    """Check the matrix, whose entries show where it comes from, and its names."""
     values, row_names, col_names = found
     if hasattr(values, "core"):
         chosen = values.selection

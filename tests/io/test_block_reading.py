@@ -1,4 +1,4 @@
-"""Zarr stores and folders of files as blocks of rows: what is read is what was written, or one sentence why not."""
+"""Blocks of rows in Zarr stores and folders of files: what is read is what was written, or an error of one sentence."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def planted():
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """Cut into many blocks what is too small for it."""
+    """Divide small matrices into many blocks."""
     monkeypatch.setattr(cosep.matrix.blocks, "MOST_ENTRIES", 300)
     monkeypatch.setattr(cosep.matrix.blocks, "MOST_ROWS", 7)
     monkeypatch.setattr(cosep.io.block_writing, "CHUNK", 200)
@@ -49,7 +49,7 @@ def cut(X):
 
 
 def write_cells(path, X, zarr_format, names=object):
-    """Write cells whose names are objects, or strings as pandas has them: anndata 0.13 writes a mask beside those."""
+    """Write an AnnData whose names are objects or strings of pandas, for which anndata 0.13 also writes a mask."""
     frames = (pd.DataFrame(index=pd.Index(index, dtype=names)) for index in (CELLS, GENES))
     cells = anndata.AnnData(scipy.sparse.csr_matrix(X), *frames)
     cells.layers["dense"], cells.layers["csc"] = np.asarray(X), scipy.sparse.csc_matrix(X)
@@ -65,7 +65,7 @@ def write_array(path, X, **options):
 def write_files(save):
     def write(path, X):
         path.mkdir()
-        # In the order of names alone, the last would be the second.
+        # In alphabetical order, the last would be the second.
         for name, block in zip(("b1", "b2", "b3", "b10"), cut(X), strict=True):
             save(path / name, block)
 
@@ -121,14 +121,14 @@ def test_blocks_of_a_csr_matrix_hold_no_more_than_they_may(stretch, monkeypatch,
     assert sum(blocks.lengths) == 90
     assert max(blocks.lengths) <= 7
     assert all(X[slot.start : slot.stop].nnz <= 300 for slot in blocks.slots)
-    # As few as can be: no two neighbours would fit together.
+    # As few blocks as possible: no two neighbours fit into one.
     for one, other in zip(blocks.slots, blocks.slots[1:], strict=False):
         assert other.start - one.start == 7 or X[one.start : other.start + 1].nnz > 300
 
 
 @pytest.mark.parametrize("names", [object, None])
 @pytest.mark.parametrize("zarr_format", [2, 3])
-def test_cells_have_names_and_layers(zarr_format, names, planted, tmp_path):
+def test_an_anndata_has_names_and_layers(zarr_format, names, planted, tmp_path):
     write_cells(tmp_path / "cells", planted[0], zarr_format, names)
     for layer in (None, "dense", "raw"):
         blocks = read_blocks(tmp_path / "cells", layer=layer)
@@ -206,8 +206,8 @@ def bad_blocks(X):
 
 @pytest.mark.parametrize("case", bad_blocks(np.ones((2, N))))
 def test_bad_blocks_are_not_written(case, planted, tmp_path):
-    blocks, told = bad_blocks(planted[0])[case]
-    with pytest.raises(ValueError, match=told):
+    blocks, message = bad_blocks(planted[0])[case]
+    with pytest.raises(ValueError, match=message):
         write_blocks(tmp_path / "store", blocks)
     assert list(tmp_path.iterdir()) == []
 
@@ -223,30 +223,30 @@ def test_nothing_is_left_of_a_store_that_was_not_completed(planted, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_threads_that_write_one_store_leave_one_whole(tmp_path):
-    path, start, refused = tmp_path / "it.zarr", threading.Barrier(4), []
+def test_threads_that_write_the_same_store_write_one_complete_store(tmp_path):
+    path, start, raised = tmp_path / "it.zarr", threading.Barrier(4), []
 
     def write(k):
         start.wait()
         try:
             write_blocks(path, [np.full((20, 5), float(k))] * 3)
         except ValueError as error:
-            refused.append(str(error))
+            raised.append(str(error))
 
     threads = [threading.Thread(target=write, args=(k,)) for k in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(refused) == 3
-    assert all("exists already" in sentence for sentence in refused)
+    assert len(raised) == 3
+    assert all("exists already" in sentence for sentence in raised)
     held = read_blocks(path).rows(np.arange(60)).values
     assert (held == held[0, 0]).all()
     assert [entry.name for entry in tmp_path.iterdir()] == ["it.zarr"]
 
 
 @pytest.mark.parametrize("path", [3, b"store", "taken", "nowhere/store"])
-def test_a_bad_place_to_write_is_refused(path, planted, monkeypatch, tmp_path):
+def test_a_path_that_cannot_be_written_raises(path, planted, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     Path("taken").write_text("mine")
     with pytest.raises(ValueError, match="path="):
@@ -296,7 +296,7 @@ def damage(path):
 
 
 def escaped_pickle(path, X):
-    """The same by a second filter, with a name that is not written as it reads."""
+    """The same by a second filter, whose name is written with JSON escapes."""
     write_cells(path, X, 2)
     index = path / "var" / "_index"
     text = json.dumps(json.loads((index / ".zarray").read_text()) | {"filters": [{"id": "vlen-utf8"}, {"id": "#"}]})
@@ -305,7 +305,7 @@ def escaped_pickle(path, X):
 
 
 def with_edited(part, change):
-    """Return what writes cells of format 2 and changes the metadata of a part."""
+    """Return a function that writes an AnnData of format 2 and changes the metadata of a part."""
 
     def write(path, X):
         write_cells(path, X, 2)
@@ -338,7 +338,7 @@ def link(path, target):
 
 
 def linked(part):
-    """Return what moves a part of a store out of it, and leaves a link."""
+    """Return a function that moves a part of a store out of it and creates a link."""
 
     def move(path):
         (path / part).rename(path.parent / "outside")
@@ -347,7 +347,7 @@ def linked(part):
     return with_csr(move)
 
 
-REFUSED = {
+INVALID = {
     "nothing": (lambda *_: None, "cannot be open_source"),
     "a file": (lambda path, _: path.write_text("a"), "is a file; .*cosep.io.read"),
     "empty folder": (lambda path, _: path.mkdir(), "not a Zarr store and has no files of rows"),
@@ -478,12 +478,12 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_a_bad_store_is_refused_in_one_sentence(case, planted, monkeypatch, tmp_path):
+@pytest.mark.parametrize("case", INVALID)
+def test_a_bad_store_raises_in_one_sentence(case, planted, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    write, told = REFUSED[case]
+    write, message = INVALID[case]
     write(tmp_path / "store", planted[0])
-    with pytest.raises(ValueError, match=told) as caught:
+    with pytest.raises(ValueError, match=message) as caught:
         read_blocks(tmp_path / "store")
     assert str(caught.value).isprintable()
     assert not Path("executed").exists()
@@ -514,13 +514,13 @@ def test_names_that_are_damaged_later_name_the_store(planted, tmp_path):
 
 
 @pytest.mark.parametrize("path", [None, 3, b"store"])
-def test_what_is_no_path_is_refused(path):
+def test_a_value_that_is_not_a_path_raises(path):
     with pytest.raises(ValueError, match="path="):
         read_blocks(path)
 
 
 @pytest.mark.parametrize(("kind", "layer"), [("csr", "a"), ("npy", "a"), ("anndata 3", "a"), ("anndata 3", 3)])
-def test_a_layer_that_is_not_there_is_refused(kind, layer, planted, tmp_path):
+def test_an_unknown_layer_raises(kind, layer, planted, tmp_path):
     STORES[kind](tmp_path / "store", planted[0])
     with pytest.raises(ValueError, match=f"layer={layer!r}"):
         read_blocks(tmp_path / "store", layer=layer)
@@ -530,7 +530,7 @@ def entry(store, part, position, value):
     zarr.open_array(store / part, mode="r+")[position] = value
 
 
-SPOILED = {
+DAMAGED = {
     "missing chunk": ("csr", lambda path: (path / "data" / "c" / "0").unlink(), "the chunk data/c/0 is missing"),
     "missing columns": (
         "csr",
@@ -549,14 +549,14 @@ SPOILED = {
 }
 
 
-@pytest.mark.parametrize("case", SPOILED)
+@pytest.mark.parametrize("case", DAMAGED)
 @pytest.mark.usefixtures("small_blocks")
 def test_a_bad_block_is_named_when_it_is_read(case, planted, tmp_path):
-    kind, spoil, told = SPOILED[case]
+    kind, damage, message = DAMAGED[case]
     STORES[kind](tmp_path / "store", planted[0])
     blocks = read_blocks(tmp_path / "store")
-    spoil(tmp_path / "store")
-    with pytest.raises(BlockError, match=told):
+    damage(tmp_path / "store")
+    with pytest.raises(BlockError, match=message):
         CoSeparableNMF(4, 4).fit(blocks)
 
 

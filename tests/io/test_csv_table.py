@@ -15,7 +15,7 @@ PARTS = st.sampled_from(["plain", 'a "b" c', "multi\nline", "x,y", '""', '"', 't
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A place for tables, which are read a few bytes at a time."""
+    """Folder for tables, which are read a few bytes at a time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_table, "PIECE_BYTES", 64)
         patch.setattr(csv_table, "PIECE_ROWS", 1)
@@ -40,7 +40,7 @@ def test_names_with_quotes_and_line_ends_survive_any_cut(folder, parts, quoting,
     np.testing.assert_array_equal(table.values, X)
 
 
-def test_a_field_that_is_never_closed_is_told_or_read_to_the_end(folder):
+def test_a_field_without_a_closing_quote_raises_or_is_read_to_the_end(folder):
     (folder / "b.csv").write_text(',p,q\na,1,2\n"b,3,4\nc,5,6\n')
     with pytest.raises(ValueError, match=r"b\.csv"):
         read(folder / "b.csv", layout="wide")
@@ -67,20 +67,20 @@ def test_a_carriage_return_within_quotes_is_part_of_a_name(folder):
     assert table.values.tolist() == [[1, 2], [3, 4], [5, 6]]
 
 
-def test_a_carriage_return_elsewhere_is_refused(folder):
+def test_a_carriage_return_elsewhere_raises(folder):
     (folder / "d.csv").write_bytes(b",p,q\na\rb,1,2\n")
     with pytest.raises(ValueError, match=r"d\.csv: .*a carriage return is inside a line; put quotes around"):
         read(folder / "d.csv", layout="wide")
 
 
-def test_a_cell_of_many_digits_is_told_at_once(folder):
-    """By a pattern that can match digits in two ways this would take minutes."""
+def test_a_cell_of_many_digits_raises_quickly(folder):
+    """With a pattern that matches digits in two ways this would take minutes."""
     (folder / "e.csv").write_text(f"n,a,b,c\nr,1,2,3\ns,{'1' * 200_000}x,2,3\n")
     with pytest.raises(ValueError, match=r"expected a number in row 2, column 'a', got '1111"):
         read(folder / "e.csv")
 
 
-def test_digits_of_other_scripts_are_told(folder):
+def test_digits_of_other_scripts_raise(folder):
     (folder / "i.csv").write_text("n,a,b,c\nr,1,2,3\ns,\u0661\u0662,2,3\n", encoding="utf-8")
     with pytest.raises(ValueError, match="expected a number in row 2, column 'a', got '\u0661\u0662'"):
         read(folder / "i.csv")

@@ -1,4 +1,4 @@
-"""Matrices of annotated cells, with the names of cells and genes."""
+"""Matrices of ``.h5ad`` files, with the names of rows and columns."""
 
 import importlib.util
 import io
@@ -22,14 +22,14 @@ from cosep.io.input_source import InputSource
 
 @pytest.fixture
 def real_cells():
-    """A small table of real cells, of a version of long ago."""
+    """A small file of real cells, written by an old version of anndata."""
     found = importlib.util.find_spec("scanpy")
     if found is None:
         pytest.skip("scanpy is not here, which ships a small table of real cells")
     return Path(found.submodule_search_locations[0]) / "datasets" / "10x_pbmc68k_reduced.h5ad"
 
 
-def test_centred_cells_are_refused_and_the_raw_ones_read(real_cells):
+def test_centred_data_raise_and_the_raw_matrix_is_read(real_cells):
     with pytest.raises(ValueError, match=r"row 'AAAGCCTGGCTAAC-1', column 'HES4' is -.* layer='raw'\.$"):
         read(real_cells)
     matrix = read(real_cells, layer="raw", labels="bulk_labels")
@@ -75,7 +75,7 @@ def some_cells(**parts):
 
 
 def test_cells_after_log1p_are_read(tmp_path):
-    """There, scanpy notes a base of None, which is a data set without a value."""
+    """scanpy writes a base of None, which is a dataset without a value."""
     some_cells(uns={"log1p": {"base": None}}).write_h5ad(tmp_path / "x.h5ad")
     assert read(tmp_path / "x.h5ad", labels="kind").labels.tolist() == list("abab")
 
@@ -104,7 +104,7 @@ def test_names_and_labels_are_those_of_anndata(tmp_path):
         matrix = read(tmp_path / "x.h5ad", labels=name, layer="c")
         classes = expected.obs[name]
         missing = [str(one) for one in classes[classes.isna()]]
-        labels = classes.astype(str).fillna(missing[0] if missing else "")  # pandas 3 leaves what is missing
+        labels = classes.astype(str).fillna(missing[0] if missing else "")  # pandas 3 does not convert missing values
         assert matrix.labels.tolist() == labels.tolist(), name
         assert matrix.row_names.tolist() == expected.obs_names.tolist()
         np.testing.assert_array_equal(matrix.values.toarray(), expected.X.toarray())
@@ -179,9 +179,9 @@ def test_nothing_but_the_file_itself_is_read(change, tmp_path, monkeypatch):
         file["dense"] = np.ones((4, 3), dtype=np.float32)
     with h5py.File("x.h5ad", "a") as file:
         change(file)
-    with pytest.raises(ValueError, match=rf"x\.h5ad: {OUTSIDE[change]}") as refused:
+    with pytest.raises(ValueError, match=rf"x\.h5ad: {OUTSIDE[change]}") as raised:
         read("x.h5ad", labels="kind")
-    assert str(refused.value).isprintable()
+    assert str(raised.value).isprintable()
 
 
 def test_links_within_the_file_are_followed(tmp_path):
@@ -191,7 +191,7 @@ def test_links_within_the_file_are_followed(tmp_path):
     np.testing.assert_array_equal(read(tmp_path / "x.h5ad", layer="e").values, np.ones((4, 3)))
 
 
-SPOILED = {
+DAMAGED = {
     "obs": (lambda file: file["obs"].attrs.modify("_index", "nothing"), "expected a column of names in 'nothing'"),
     "codes": (lambda file: file["obs/kind/codes"].__setitem__(0, 9), "codes up to 9 for 2 categories"),
     "shape": (lambda file: file["X"].attrs.modify("shape", [9, 9]), "cannot be read"),
@@ -212,19 +212,19 @@ SPOILED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", SPOILED)
-def test_broken_cells_are_refused_in_one_sentence(case, tmp_path):
-    spoil, told = SPOILED[case]
+@pytest.mark.parametrize("case", DAMAGED)
+def test_a_damaged_file_raises_one_sentence(case, tmp_path):
+    damage, message = DAMAGED[case]
     some_cells().write_h5ad(tmp_path / "x.h5ad")
     with h5py.File(tmp_path / "x.h5ad", "a") as file:
-        spoil(file)
-    with pytest.raises(ValueError, match=told) as refused:
+        damage(file)
+    with pytest.raises(ValueError, match=message) as raised:
         read(tmp_path / "x.h5ad", labels="kind")
-    assert str(refused.value).isprintable()
+    assert str(raised.value).isprintable()
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "message"),
     [
         ("while True: pass", "took more than 1 seconds to read; it is damaged"),
         ("import os; os.abort()", "crashed the process that read it; it is damaged"),
@@ -232,13 +232,13 @@ def test_broken_cells_are_refused_in_one_sentence(case, tmp_path):
         ("import sys; sys.stdout.write('junk' * 9)", "crashed the process that read it"),
     ],
 )
-def test_a_child_that_hangs_or_dies_is_told(code, told, tmp_path, monkeypatch):
+def test_a_child_process_that_hangs_or_dies_raises(code, message, tmp_path, monkeypatch):
     monkeypatch.setattr(child_process, "CPU_SECONDS", 1)
     script = "from {} import limit\nimport sys, json\nlimit(json.loads(sys.stdin.readline())['seconds'], 1 << 30)\n"
     (tmp_path / "script.py").write_text(script.format(h5ad_script.__name__) + code)
     (tmp_path / "x").write_text("a")
     source = InputSource(tmp_path / "x", "x", "", "")
-    with pytest.raises(ValueError, match=told), child_process.ChildReader(tmp_path / "script.py", source) as reader:
+    with pytest.raises(ValueError, match=message), child_process.ChildReader(tmp_path / "script.py", source) as reader:
         reader.receive()
     assert reader.process.poll() is not None
 
@@ -255,7 +255,7 @@ def test_a_child_that_waits_for_ever_is_ended(tmp_path, monkeypatch):
         reader.receive()
 
 
-def test_an_array_that_the_file_cannot_hold_is_refused_by_its_size(tmp_path):
+def test_an_array_too_large_for_the_file_raises(tmp_path):
     anndata.AnnData(scipy.sparse.csr_matrix(np.eye(3, dtype=np.float32))).write_h5ad(tmp_path / "x.h5ad")
     with h5py.File(tmp_path / "x.h5ad", "a") as file:
         del file["X/indices"]
@@ -297,7 +297,7 @@ def test_cells_are_read_from_a_daemon_and_without_a_guarded_main(tmp_path):
 
 
 def messages(stream):
-    """Take apart what a child would send."""
+    """Parse the messages of the child process."""
     data = stream.getvalue()
     found = []
     while data:

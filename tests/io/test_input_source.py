@@ -1,4 +1,4 @@
-"""Whatever is wrong with a file is a ValueError of one sentence that names it, and nothing in it is executed."""
+"""An invalid file raises a ValueError of one sentence that names it, and nothing in it is executed."""
 
 import bz2
 import gzip
@@ -23,11 +23,11 @@ from cosep.io import TextOptions, read, read_labels, read_names
 MARKET = "%%MatrixMarket matrix coordinate real general\n"
 
 
-class Trap:
-    """An object that reports when it is brought to life."""
+class Payload:
+    """An object that creates a folder when it is unpickled."""
 
     def __reduce__(self):
-        return (os.mkdir, ("sprung",))
+        return (os.mkdir, ("executed",))
 
 
 def npy(array, **header):
@@ -59,7 +59,7 @@ def sparse_parts(**parts):
 
 
 MAT = saved(scipy.io.savemat, {"X": np.eye(3)})
-OBJECTS = saved(np.save, np.array([[Trap()]], dtype=object), allow_pickle=True)
+OBJECTS = saved(np.save, np.array([[Payload()]], dtype=object), allow_pickle=True)
 CELLS = saved(scipy.io.savemat, {"X": np.array([[1, "a"]], dtype=object), "S": {"a": np.eye(2)}})
 PARQUET = saved(lambda stream, table: pq.write_table(table, stream), pa.table({"a": [1.0, 2.0], "b": [1.0, 2.0]}))
 
@@ -141,7 +141,7 @@ HOSTILE = {
         f"{MARKET}2 2 1\n1 1 \x003\n".encode(): "got binary data",
     },
     "x.npy": {
-        pickle.dumps(Trap()): "expected an array saved by numpy.save",
+        pickle.dumps(Payload()): "expected an array saved by numpy.save",
         OBJECTS: "expected an array saved by numpy.save",
         npy(np.eye(2))[:-3]: "cannot be read",
         npy(np.ones(1), shape=(1 << 40, 1 << 20)): "cannot be read",
@@ -153,8 +153,8 @@ HOSTILE = {
         b"\x93NUMPY": "cannot be read",
     },
     "x.npz": {
-        pickle.dumps(Trap()): "not a zip",
-        archive(X=pickle.dumps(Trap())): "cannot be read",
+        pickle.dumps(Payload()): "not a zip",
+        archive(X=pickle.dumps(Payload())): "cannot be read",
         archive(X=OBJECTS): "does not hold the array that it announces",
         archive(X=npy(np.eye(2), shape=(1 << 30, 2))): "does not hold the array that it announces",
         archive(X=npy(np.zeros((1 << 14, 1 << 14), dtype=np.float64)[:0], shape=(0, 4))): "0 sample",
@@ -191,12 +191,12 @@ CASES = [(name, content, reason) for name, contents in HOSTILE.items() for conte
 @pytest.mark.parametrize(
     ("name", "content", "reason"), CASES, ids=[f"{name}-{k}" for k, (name, _, _) in enumerate(CASES)]
 )
-def test_a_bad_file_is_refused_in_one_sentence(name, content, reason, tmp_path, monkeypatch):
+def test_a_bad_file_raises_in_one_sentence(name, content, reason, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(ValueError, match=reason) as refused:
+    with pytest.raises(ValueError, match=reason) as raised:
         read(tmp_path / name)
-    message = str(refused.value)
+    message = str(raised.value)
     assert message.startswith(f"{tmp_path / name}: ")
     assert "\n" not in message
     assert message.endswith((".", "?"))
@@ -212,7 +212,7 @@ def test_a_bad_file_is_refused_in_one_sentence(name, content, reason, tmp_path, 
         ("x.jsonl.zst", lambda data: pa.compress(data, "zstd", asbytes=True)),
     ],
 )
-def test_a_file_that_unpacks_without_end_is_refused(name, pack, tmp_path, monkeypatch):
+def test_a_file_that_decompresses_without_end_raises(name, pack, tmp_path, monkeypatch):
     monkeypatch.setattr("cosep.utils.memory.LARGEST_UNPACKED", 1 << 20)
     start = {"x.csv.gz": b"a,b\n", "x.mtx.bz2": f"{MARKET}5 5 9\n".encode(), "x.txt.xz": b"", "x.jsonl.zst": b""}[name]
     (tmp_path / name).write_bytes(pack(start + bytes([32]) * (1 << 24)))
@@ -245,18 +245,18 @@ GROWING = {
 
 
 @pytest.mark.parametrize("name", GROWING)
-def test_contents_that_grow_beyond_their_file_are_refused(name, tmp_path, monkeypatch):
-    """The limits are scaled down: a megabyte, where it is a gigabyte."""
+def test_contents_that_grow_beyond_their_file_raise(name, tmp_path, monkeypatch):
+    """The limits are scaled down to a megabyte instead of a gigabyte."""
     monkeypatch.setattr("cosep.utils.memory.LARGEST_UNPACKED", 1 << 20)
     monkeypatch.setattr("cosep.utils.memory.LARGEST_RATIO", 1)
     monkeypatch.setattr("cosep.io.csv_table.PIECE_BYTES", 1 << 12)
-    content, told = GROWING[name]
+    content, message = GROWING[name]
     (tmp_path / f"{name}.gz").write_bytes(gzip.compress(content))
-    with pytest.raises(ValueError, match=rf"{name}\.gz: {told}"):
+    with pytest.raises(ValueError, match=rf"{name}\.gz: {message}"):
         read(tmp_path / f"{name}.gz", text=TextOptions(min_df=1) if ".csv" not in name else None)
 
 
-def test_a_column_of_texts_and_labels_that_grow_are_refused(tmp_path, monkeypatch):
+def test_a_column_of_texts_and_labels_that_grow_raise(tmp_path, monkeypatch):
     monkeypatch.setattr("cosep.utils.memory.LARGEST_UNPACKED", 1 << 20)
     monkeypatch.setattr("cosep.utils.memory.LARGEST_RATIO", 1)
     (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"a,t\n" + b"1,aa\n" * 30_000))
@@ -269,7 +269,7 @@ def test_a_column_of_texts_and_labels_that_grow_are_refused(tmp_path, monkeypatc
         read_names(tmp_path / "x.txt.gz")
 
 
-def test_arrays_that_announce_more_than_a_file_can_hold_are_refused(tmp_path, monkeypatch):
+def test_arrays_with_headers_larger_than_the_file_raise(tmp_path, monkeypatch):
     monkeypatch.setattr("cosep.utils.memory.LARGEST_UNPACKED", 1 << 20)
     (tmp_path / "x.npz").write_bytes(archive(X=npy(np.zeros((2000, 2000)))))
     scipy.io.savemat(tmp_path / "x.mat", {"X": np.zeros((2000, 2000))}, do_compression=True)
@@ -283,7 +283,7 @@ def test_arrays_that_announce_more_than_a_file_can_hold_are_refused(tmp_path, mo
 
 @pytest.mark.parametrize("name", ["x.npz", "x.npy"])
 @pytest.mark.parametrize("shape", [(1000, 1000), (20_000, 1)])
-def test_a_matrix_is_refused_by_what_it_becomes(name, shape, tmp_path, monkeypatch):
+def test_a_matrix_too_large_for_the_file_raises(name, shape, tmp_path, monkeypatch):
     monkeypatch.setattr("cosep.utils.memory.LARGEST_UNPACKED", 1 << 20)
     monkeypatch.setattr("cosep.utils.memory.LARGEST_RATIO", 1)
     small = np.zeros(shape, dtype=np.int8)
@@ -302,7 +302,7 @@ ESCAPE = "\x1b]0;owned\x07\x1b[31m\r\n\u202e\x9b"
 
 
 def with_escapes(path):
-    """Write files whose names hold what a terminal obeys; each leads to a message that quotes them."""
+    """Write files with control characters in their names; each causes a message that quotes them."""
     np.savez(path / "x.npz", **{f"a{ESCAPE}": np.ones(2), "b": np.ones(3)})
     np.savez(path / "y.npz", **{"format": np.array(ESCAPE), "data": np.ones(1), ESCAPE: np.ones(2)})
     scipy.io.savemat(path / "x.mat", {"AAAAAAAA": np.eye(2), "BBBBBBBB": np.eye(2)})
@@ -316,13 +316,13 @@ def with_escapes(path):
 def test_what_a_terminal_obeys_never_reaches_a_message(tmp_path):
     with_escapes(tmp_path)
     for path in tmp_path.iterdir():
-        with pytest.raises(ValueError, match=r".") as refused:
+        with pytest.raises(ValueError, match=r".") as raised:
             read(path)
-        assert str(refused.value).isprintable(), ascii(str(refused.value))
+        assert str(raised.value).isprintable(), ascii(str(raised.value))
 
 
 @pytest.mark.parametrize("version", ["4", "5"])
-def test_a_sparse_matrix_of_matlab_with_too_many_rows_is_refused(version, tmp_path, monkeypatch):
+def test_a_sparse_matrix_of_matlab_with_too_many_rows_raises(version, tmp_path, monkeypatch):
     monkeypatch.setattr("cosep.utils.memory.LARGEST_UNPACKED", 1 << 20)
     tall = scipy.sparse.csc_matrix(([1.0], ([0], [0])), shape=(1 << 20, 2))
     scipy.io.savemat(tmp_path / "x.mat", {"X": tall}, format=version)
@@ -330,21 +330,21 @@ def test_a_sparse_matrix_of_matlab_with_too_many_rows_is_refused(version, tmp_pa
         read(tmp_path / "x.mat")
 
 
-def test_more_than_the_memory_is_refused(tmp_path, monkeypatch):
+def test_more_than_the_memory_raises(tmp_path, monkeypatch):
     np.savez(tmp_path / "x.npz", np.eye(9))
     monkeypatch.setattr(os, "sysconf", lambda _: 4)
     with pytest.raises(ValueError, match="while this machine has 16; take a part of it"):
         read(tmp_path / "x.npz")
 
 
-def test_names_that_would_fill_the_memory_are_refused(tmp_path, monkeypatch):
+def test_names_that_would_fill_the_memory_raise(tmp_path, monkeypatch):
     monkeypatch.setattr("cosep.io.named_matrix.MAX_NAMES_BYTES", 1000)
     (tmp_path / "x.csv").write_text(f"n,a,b,c\n{'x' * 500},1,2,3\n")
     with pytest.raises(ValueError, match="a name of 500 characters among 1 names is too long"):
         read(tmp_path / "x.csv")
 
 
-def test_what_is_no_file_is_refused(tmp_path):
+def test_a_path_that_is_not_a_file_raises(tmp_path):
     for path, reason in (
         (tmp_path / "none.csv", "No such file"),
         (f"{tmp_path}/\0.csv", "is not a name that a file can have"),
@@ -363,7 +363,7 @@ def test_what_is_no_file_is_refused(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_permission_is_refused(tmp_path):
+def test_a_file_without_permission_raises(tmp_path):
     (tmp_path / "x.csv").touch(mode=0)
     with pytest.raises(ValueError, match=r"Permission denied.*check the name and the permissions"):
         read(tmp_path / "x.csv")
@@ -372,15 +372,15 @@ def test_a_file_without_permission_is_refused(tmp_path):
 def test_an_unreadable_file_says_why(tmp_path, monkeypatch):
     (tmp_path / "x.npy").write_bytes(npy(np.eye(2)))
 
-    def refuse(*_, **__):
+    def fail(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("numpy.lib.format.open_memmap", refuse)
+    monkeypatch.setattr("numpy.lib.format.open_memmap", fail)
     with pytest.raises(ValueError, match="does not fit into memory"):
         read(tmp_path / "x.npy")
 
 
-def test_an_empty_anndata_is_refused(tmp_path):
+def test_an_empty_anndata_raises(tmp_path):
     anndata.AnnData(np.zeros((0, 2))).write_h5ad(tmp_path / "x.h5ad")
     with pytest.raises(ValueError, match=r"x.h5ad: .*at least one row"):
         read(tmp_path / "x.h5ad")
@@ -407,13 +407,13 @@ def test_matrices_of_matlab_version_4_are_read(dtype, tmp_path):
         ((70, 1, 1, 0, 2), "truncated, or another format"),
     ],
 )
-def test_a_damaged_file_of_matlab_version_4_is_refused_without_its_memory(numbers, reason, tmp_path):
+def test_a_damaged_file_of_matlab_version_4_raises_without_its_memory(numbers, reason, tmp_path):
     (tmp_path / "x.mat").write_bytes(struct.pack("<5i", *numbers) + b"X\0" + np.ones(2).tobytes())
     with pytest.raises(ValueError, match=reason):
         read(tmp_path / "x.mat")
 
 
-def test_a_sparse_matrix_of_matlab_version_4_with_a_huge_shape_is_refused(tmp_path):
+def test_a_sparse_matrix_of_matlab_version_4_with_a_huge_shape_raises(tmp_path):
     listed = np.array([[1.0, 1.0, 1.0], [2.0**40, 2.0**40, 0.0]])
     (tmp_path / "x.mat").write_bytes(struct.pack("<5i", 2, 2, 3, 0, 2) + b"X\0" + listed.tobytes(order="F"))
     with pytest.raises(ValueError, match="would take"):

@@ -1,4 +1,4 @@
-"""Texts keep their names, words are counted as asked, and new texts are counted by the same words."""
+"""Texts have names, the options of word counts are respected, and new texts are counted by the same words."""
 
 import csv
 import json
@@ -43,7 +43,7 @@ def test_a_folder_of_texts(tmp_path):
         read(tmp_path)
 
 
-def test_a_link_out_of_a_folder_of_texts_is_refused(tmp_path):
+def test_a_link_out_of_a_folder_of_texts_raises(tmp_path):
     (tmp_path / "texts" / "inner").mkdir(parents=True)
     (tmp_path / "texts" / "a.txt").write_text("red fish")
     (tmp_path / "texts" / "inner" / "b.txt").symlink_to("../a.txt")
@@ -193,7 +193,7 @@ def test_bad_options_are_named(wrong):
         TextOptions(**wrong)
 
 
-def test_settings_of_another_kind_are_refused():
+def test_settings_of_another_kind_raise():
     for wrong in ({"token": 1}, 3, None, {"vocabulary": ("a",)}):
         with pytest.raises(
             ValueError, match=r"settings=.* must be a mapping with keys among column, lowercase, min_df"
@@ -202,7 +202,7 @@ def test_settings_of_another_kind_are_refused():
 
 
 @pytest.mark.parametrize("row", [0, 150])
-def test_a_text_may_be_long_wherever_it_stands(row, tmp_path):
+def test_a_text_may_be_long_in_any_column(row, tmp_path):
     texts = ["red fish"] * 200
     texts[row] = "blue fish " * 20_000
     before = csv.field_size_limit()
