@@ -52,10 +52,10 @@ def file_blocks(source: InputSource) -> dict[str, Any]:
         check_folder_entry(source, path)
         kinds.setdefault(".parquet" if path.suffix.lower() in PARQUET_SUFFIXES else path.suffix.lower(), path)
     if len(kinds) > 1:
-        one, other = list(kinds.values())[:2]
-        source.fail(f"has files of several formats, such as {one.name} and {other.name}; use one format.")
-    held = _table_blocks(paths) if ".parquet" in kinds else _array_blocks(paths)
-    return {**held, "names": [path.name for path in paths], "identity": " ".join(map(fingerprint, paths))}
+        first, second = list(kinds.values())[:2]
+        source.fail(f"has files of several formats, such as {first.name} and {second.name}; use one format.")
+    arguments = _table_blocks(paths) if ".parquet" in kinds else _array_blocks(paths)
+    return {**arguments, "names": [path.name for path in paths], "identity": " ".join(map(fingerprint, paths))}
 
 
 def _array_blocks(paths: list[Path]) -> dict[str, Any]:
@@ -120,11 +120,11 @@ def _values(path: str, **options: Any) -> Any:
 def _names(paths: list[str], lengths: list[int], index: int, positions: NDArray[np.intp]) -> NDArray[np.str_]:
     """Return the names at these positions; only files that hold some of them are read."""
     ends = np.cumsum(lengths)
-    holders = np.searchsorted(ends, positions, side="right")
+    file_numbers = np.searchsorted(ends, positions, side="right")
     found = np.empty(len(positions), dtype=object)
-    for k in np.unique(holders):
+    for k in np.unique(file_numbers):
         with open_source(paths[k], None) as source:
             names = [name for piece in ParquetTable(source).pieces([], [index]) for name in piece[index].to_pylist()]
-        ours = holders == k
-        found[ours] = np.array(names, dtype=object)[positions[ours] - (ends[k] - lengths[k])]
+        in_file = file_numbers == k
+        found[in_file] = np.array(names, dtype=object)[positions[in_file] - (ends[k] - lengths[k])]
     return found.astype(np.str_)

@@ -25,7 +25,7 @@ def parse_records(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
         if quoted is None and '"' not in line:
             text = line.rstrip("\r\n")
             if text:
-                yield _plain(text).split(separator)
+                yield _without_carriage_returns(text).split(separator)
             continue
         while True:
             if quoted is None and line.startswith('"', at):
@@ -38,7 +38,7 @@ def parse_records(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
                     break
                 at += 1
             end = line.find(separator, at)
-            text = _plain(line[at:].rstrip("\r\n") if end < 0 else line[at:end])
+            text = _without_carriage_returns(line[at:].rstrip("\r\n") if end < 0 else line[at:end])
             fields.append("".join([*(quoted or ()), text]))
             quoted, at = None, end + 1
             if end < 0:
@@ -49,7 +49,7 @@ def parse_records(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
         yield [*fields, "".join(quoted)]
 
 
-def _plain(text: str) -> str:
+def _without_carriage_returns(text: str) -> str:
     if "\r" in text:
         msg = "a carriage return is inside a line; put quotes around the field, or end lines with line feeds"
         raise ValueError(msg)

@@ -80,10 +80,10 @@ class CsvTable:
                 header[0] = header[0].removeprefix("\ufeff")
             yield header, stream
 
-    def pieces(self, numbers: list[int], words: list[int]) -> Iterator[dict[int, Any]]:
+    def pieces(self, numbers: list[int], texts: list[int]) -> Iterator[dict[int, Any]]:
         """Yield these columns, by position, as Arrow arrays of float64 and of unchanged text."""
         names = [str(j) for j in range(len(self.names))]
-        kinds = {names[j]: self.arrow.float64() for j in numbers} | {names[j]: self.arrow.string() for j in words}
+        kinds = {names[j]: self.arrow.float64() for j in numbers} | {names[j]: self.arrow.string() for j in texts}
         piece = max(PIECE_BYTES, PIECE_ROWS * max(sum(map(len, record)) + len(record) for record in self.sample))
         done = 0
         parse = self.csv.ParseOptions(delimiter=self.separator, newlines_in_values=True)
@@ -100,7 +100,7 @@ class CsvTable:
                     self._locate(done, numbers)
                     raise
                 if table.num_rows:
-                    yield {j: table.column(names[j]).chunk(0) for j in (*numbers, *words)}
+                    yield {j: table.column(names[j]).chunk(0) for j in (*numbers, *texts)}
                     done += table.num_rows
 
     def _whole_records(self, stream: BinaryIO, size: int) -> Iterator[bytes]:

@@ -43,7 +43,7 @@ class GrowingMatrix:
         else:
             self.parts.append(block.astype(_smallest(block)))
 
-    def matrix(self) -> Any:
+    def build(self) -> Any:
         """Return all rows as a csr_array or ndarray. This frees the blocks one by one, to save memory."""
         if self.nonzeros < MAX_SPARSE_DENSITY * self.n_rows * self.n_cols:
             parts = [scipy.sparse.csr_array(part, dtype=np.float64) for part in self.parts]

@@ -22,7 +22,7 @@ def read_h5ad(source: InputSource, layer: str | None, labels: str | None) -> Nam
         ChildReader(SCRIPT, source, layer=layer, labels=labels) as child,
     ):
         matrices = child.receive()
-        child.send({"layer": layer, "is_raw": _chosen(source, layer, matrices).is_raw})
+        child.send({"layer": layer, "is_raw": _choose_layer(source, layer, matrices).is_raw})
         source.check_memory(child.receive()["bytes"], "its contents")
         child.send("go on")
         facts = child.receive()
@@ -30,9 +30,9 @@ def read_h5ad(source: InputSource, layer: str | None, labels: str | None) -> Nam
     for side, size in zip(("rows", "cols"), values.shape, strict=True):
         if len(facts[side]) != size:
             source.fail(f"has {len(facts[side])} names for {size} {side}; write the file again.")
-    classes = None if labels is None else as_names(source, facts["labels"])
+    label_names = None if labels is None else as_names(source, facts["labels"])
     try:
-        return build_named_matrix(source, values, facts["rows"], facts["cols"], labels=classes)
+        return build_named_matrix(source, values, facts["rows"], facts["cols"], labels=label_names)
     except InputError as error:
         others = [name for name in layer_names(matrices["layers"], has_raw=matrices["has_raw"]) if name != layer]
         if "negative" not in str(error) or not others:
@@ -41,7 +41,7 @@ def read_h5ad(source: InputSource, layer: str | None, labels: str | None) -> Nam
         source.fail(f"{what} Other matrices in this file: layer={' or '.join(map(repr, others)):.300}.")
 
 
-def _chosen(source: InputSource, layer: str | None, matrices: dict[str, Any]) -> Layer[str]:
+def _choose_layer(source: InputSource, layer: str | None, matrices: dict[str, Any]) -> Layer[str]:
     """Return the name of the matrix that `layer` stands for."""
     layers = {name: name for name in matrices["layers"]}
     raw = (lambda: RAW) if matrices["has_raw"] else None

@@ -16,29 +16,29 @@ def read_json_lines(source: InputSource, column: str | None, index: str | None, 
     column = column or "text"
     texts: list[str] = []
     names: list[str] = []
-    classes: list[str] = []
+    found_labels: list[str] = []
     ids: list[Any] = []
     with source.expecting("one JSON object per line"), source.open_text(growth=BYTES_PER_CHARACTER) as stream:
         all_lines = source.limited(stream, BYTES_PER_LINE, "its lines")
         lines = ((number, line) for number, line in enumerate(all_lines, 1) if line.strip())
         for number, line in source.limited(lines, BYTES_PER_TEXT, "its objects"):
-            record = _record(source, number, line)
+            record = _parse_object(source, number, line)
             text = _field(source, number, record, column)
             if not isinstance(text, str):
                 source.fail(
                     f"line {number}: {shown(column)} is {shown(text, 50)}, not text; pass the name of the text field."
                 )
             texts.append(text)
-            names.append(f"line {number}" if index is None else _plain(_field(source, number, record, index)))
+            names.append(f"line {number}" if index is None else _as_text(_field(source, number, record, index)))
             ids.append(record.get("id") if index is None else None)
             if labels is not None:
-                classes.append(_plain(_field(source, number, record, labels)))
+                found_labels.append(_as_text(_field(source, number, record, labels)))
     if ids and all(isinstance(one, (str, int)) for one in ids):
-        names = [_plain(one) for one in ids]
-    return NamedTexts(texts, names, None if labels is None else classes)
+        names = [_as_text(one) for one in ids]
+    return NamedTexts(texts, names, None if labels is None else found_labels)
 
 
-def _record(source: InputSource, number: int, line: str) -> dict[str, Any]:
+def _parse_object(source: InputSource, number: int, line: str) -> dict[str, Any]:
     source.check_growth(JSON_GROWTH * len(line), f"line {number}")
     try:
         record = json.loads(line)
@@ -55,5 +55,5 @@ def _field(source: InputSource, number: int, record: dict[str, Any], name: str) 
     return record[name]
 
 
-def _plain(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)

@@ -82,8 +82,8 @@ def read_matlab(source: InputSource, variable: str | None, labels: str | None) -
         if 0 not in data[:4]:
             wanted = {name} if labels is None else {name, labels}
             found = {one: _value(source, data, order, variables[one], one) for one in wanted}
-        classes = None if labels is None else _classes(source, found[labels], labels, shapes[name][0])
-    return build_named_matrix(source, found[name], labels=classes)
+        label_names = None if labels is None else _label_names(source, found[labels], labels, shapes[name][0])
+    return build_named_matrix(source, found[name], labels=label_names)
 
 
 def _version_4(source: InputSource, data: bytes) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def _numbers(kind: int, part: memoryview, order: str) -> NDArray[Any]:
     return np.frombuffer(part, f"{order}{TYPES[kind]}").astype(dtype)
 
 
-def _classes(source: InputSource, stored: Any, labels: str, n_rows: int) -> Names:
+def _label_names(source: InputSource, stored: Any, labels: str, n_rows: int) -> Names:
     if not isinstance(stored, np.ndarray) or stored.dtype.kind not in "fiub" or stored.size != n_rows:
         source.fail(
             f"labels={shown(labels)} must be a variable with one number for each of the {n_rows} rows, got "

@@ -46,7 +46,7 @@ def npz_header(source: InputSource) -> ArrayHeader:
     with source.expecting(NPZ):
         headers = _headers(source)
         if "format" not in headers:
-            return _check_header(source, headers[_chosen(source, headers, None)])
+            return _check_header(source, headers[_choose_array(source, headers, None)])
         return _check_header(source, ArrayHeader(_shape(source), headers["data"].dtype), headers["data"].n_entries)
 
 
@@ -56,7 +56,7 @@ def read_npz(source: InputSource, variable: str | None) -> NamedMatrix:
         headers = _headers(source)
         if "format" in headers and variable is None:
             return build_named_matrix(source, _sparse(source, headers))
-        name = _chosen(source, headers, variable)
+        name = _choose_array(source, headers, variable)
         _check_header(source, headers[name])
         values = read_arrays(source.path, [name])[name]
     return build_named_matrix(source, values)
@@ -69,7 +69,7 @@ def _headers(source: InputSource) -> dict[str, ArrayHeader]:
     return headers
 
 
-def _chosen(source: InputSource, headers: Mapping[str, ArrayHeader], variable: str | None) -> str:
+def _choose_array(source: InputSource, headers: Mapping[str, ArrayHeader], variable: str | None) -> str:
     return choose_variable(
         source, {name: header.shape for name, header in headers.items() if header.is_numeric}, variable
     )

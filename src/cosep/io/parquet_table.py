@@ -50,14 +50,14 @@ class ParquetTable:
         if not self.sample:
             source.fail("has no rows; expected at least one.")
 
-    def pieces(self, numbers: list[int], words: list[int]) -> Iterator[dict[int, Any]]:
+    def pieces(self, numbers: list[int], texts: list[int]) -> Iterator[dict[int, Any]]:
         """Yield these columns, by position, as Arrow arrays of float64 and of text."""
-        wanted = sorted({*numbers, *words})
+        wanted = sorted({*numbers, *texts})
         with self.source.expecting("a Parquet file"):
             names, size = [self.names[j] for j in wanted], max(1, PIECE_ENTRIES // len(wanted))
             for batch in self.file.iter_batches(size, columns=names, use_threads=False):
                 columns = {j: batch.column(self.names[j]) for j in wanted}
-                yield {j: self._text(columns[j]) if j in words else self._floats(j, columns[j]) for j in wanted}
+                yield {j: self._text(columns[j]) if j in texts else self._floats(j, columns[j]) for j in wanted}
 
     def _text(self, column: Any) -> Any:
         if self.arrow.types.is_dictionary(column.type):

@@ -34,24 +34,24 @@ def read_table(source: InputSource, layout: str | None, index: str | None, label
 
 
 def _read_wide(table: Table, layout: Layout) -> NamedMatrix:
-    blocks = GrowingMatrix(len(layout.numbers))
-    words: dict[int, list[str]] = {j: [] for j in (layout.index, layout.labels) if j is not None}
-    for piece in table.pieces(layout.numbers, list(words)):
-        for j, part in words.items():
+    matrix = GrowingMatrix(len(layout.numbers))
+    texts: dict[int, list[str]] = {j: [] for j in (layout.index, layout.labels) if j is not None}
+    for piece in table.pieces(layout.numbers, list(texts)):
+        for j, part in texts.items():
             part += piece[j].to_pylist()
         block = np.column_stack([_numbers(piece[j]) for j in layout.numbers])
         missing = np.isnan(block)
         if missing.any():
             i, j = np.argwhere(missing)[0]
-            at = blocks.n_rows + i
-            row = f"row {at}" if layout.index is None else f"row {shown(words[layout.index][at])}"
+            at = matrix.n_rows + i
+            row = f"row {at}" if layout.index is None else f"row {shown(texts[layout.index][at])}"
             _fail_for_missing(table, row, layout.numbers[j])
-        blocks.append(block)
-        table.source.check_growth(blocks.n_bytes + BYTES_PER_NAME * len(words) * blocks.n_rows, "the table")
-    names = numbered("row", blocks.n_rows) if layout.index is None else words[layout.index]
-    classes = None if layout.labels is None else as_names(table.source, words[layout.labels])
+        matrix.append(block)
+        table.source.check_growth(matrix.n_bytes + BYTES_PER_NAME * len(texts) * matrix.n_rows, "the table")
+    names = numbered("row", matrix.n_rows) if layout.index is None else texts[layout.index]
+    label_names = None if layout.labels is None else as_names(table.source, texts[layout.labels])
     return build_named_matrix(
-        table.source, blocks.matrix(), names, [layout.names[j] for j in layout.numbers], labels=classes
+        table.source, matrix.build(), names, [layout.names[j] for j in layout.numbers], labels=label_names
     )
 
 
@@ -90,5 +90,5 @@ def read_text_column(source: InputSource, options: TextOptions, index: str | Non
             part += piece[j].to_pylist()
             size += BYTES_PER_NAME * len(piece[j]) + BYTES_PER_CHARACTER * piece[j].nbytes
         source.check_growth(size, "its texts")
-    texts, names, classes = (parts[places[what]] if what in places else None for what in wanted)
-    return NamedTexts(texts or [], names, classes)
+    texts, names, label_names = (parts[places[what]] if what in places else None for what in wanted)
+    return NamedTexts(texts or [], names, label_names)

@@ -22,7 +22,7 @@ from cosep.utils.extras import optional
 from cosep.utils.layers import RAW, Layer, choose_layer
 from cosep.utils.messages import shown
 
-# Files that mark a folder as part of a store: of format 3, and of format 2 for arrays and groups.
+# Files that marker a folder as part of a store: of format 3, and of format 2 for arrays and groups.
 MARKER_FILES = ("zarr.json", ".zarray", ".zgroup")
 # File of a group of format 2 with copies of the metadata of all nodes below it.
 METADATA_COPIES = ".zmetadata"
@@ -44,7 +44,7 @@ class Node(NamedTuple):
 
 def is_zarr(path: Path) -> bool:
     """Return whether a folder is part of a Zarr store."""
-    return any((path / mark).is_file() for mark in MARKER_FILES)
+    return any((path / marker).is_file() for marker in MARKER_FILES)
 
 
 def zarr_blocks(source: InputSource, layer: str | None) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def zarr_blocks(source: InputSource, layer: str | None) -> dict[str, Any]:
         names: dict[str, Any] = {}
         matrix = root
         if not root.is_array and is_zarr(root.path / "obs") and is_zarr(root.path / "var"):
-            path, is_raw = _chosen(source, root.path, layer)
+            path, is_raw = _choose_layer(source, root.path, layer)
             matrix = node_at(path)
             side = root.path / RAW if is_raw else root.path
             names = {"rows": _names_at(root.path / "obs"), "columns": _names_at(side / "var")}
@@ -64,14 +64,14 @@ def zarr_blocks(source: InputSource, layer: str | None) -> dict[str, Any]:
             source.fail(
                 f"layer={shown(layer)} does not apply to a store of one matrix, only to an AnnData; leave it out."
             )
-        held = (_dense if matrix.is_array else _sparse)(source, matrix)
+        arguments = (_dense if matrix.is_array else _sparse)(source, matrix)
         rows, columns = names.get("rows"), names.get("columns")
-        for found, size in ((rows, sum(held["lengths"])), (columns, held["n_cols"])):
+        for found, size in ((rows, sum(arguments["lengths"])), (columns, arguments["n_cols"])):
             if found is not None:
                 _check_names(source, found, size)
         return {
-            **held,
-            "names": [f"{source.path.name}[{a}:{b}]" for a, b in _spans(held["lengths"])],
+            **arguments,
+            "names": [f"{source.path.name}[{a}:{b}]" for a, b in _spans(arguments["lengths"])],
             "col_names": None if columns is None else as_names(source, open_array(columns)[:]).astype(object),
             "row_names": None if rows is None else partial(_names, source, str(rows)),
             "identity": fingerprint(matrix.path),
@@ -80,20 +80,20 @@ def zarr_blocks(source: InputSource, layer: str | None) -> dict[str, Any]:
 
 def node_at(path: Path) -> Node:
     """Return the node in a folder of a store; raise if its codecs are not safe."""
-    mark = next((mark for mark in MARKER_FILES if (path / mark).is_file()), None)
-    if mark is None:
+    marker = next((marker for marker in MARKER_FILES if (path / marker).is_file()), None)
+    if marker is None:
         msg = f"there is no Zarr array or group in {path.name}"
         raise ValueError(msg)
-    found = _parsed(path / mark)
-    if mark == "zarr.json":
+    found = _read_metadata(path / marker)
+    if marker == "zarr.json":
         return Node(path, found["node_type"] == "array", found.get("attributes", {}), 3)
     if (path / METADATA_COPIES).is_file():
-        _parsed(path / METADATA_COPIES)
-    notes = _parsed(path / ".zattrs") if (path / ".zattrs").is_file() else {}
-    return Node(path, mark == ".zarray", notes, 2)
+        _read_metadata(path / METADATA_COPIES)
+    attributes = _read_metadata(path / ".zattrs") if (path / ".zattrs").is_file() else {}
+    return Node(path, marker == ".zarray", attributes, 2)
 
 
-def _parsed(path: Path) -> Any:
+def _read_metadata(path: Path) -> Any:
     """Return the JSON of a file of metadata; raise if it names codecs that are not safe."""
     found = json.loads(path.read_bytes())
     _check_codecs(path.parent, found)
@@ -122,7 +122,7 @@ def _sized_array(source: InputSource, path: Path) -> Any:
     return array
 
 
-def _chosen(source: InputSource, root: Path, layer: str | None) -> Layer[Path]:
+def _choose_layer(source: InputSource, root: Path, layer: str | None) -> Layer[Path]:
     """Return where the matrix of an AnnData is stored that `layer` stands for."""
     X, raw = root / "X", root / RAW / "X"
     layers = {path.name: path for path in sorted((root / "layers").glob("*")) if is_zarr(path)}
