@@ -72,7 +72,7 @@ def sample_inputs(folder: Path) -> list[SampleInput]:
     """Return all sample inputs; the folder is for formats that can only be written to files."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return [*texts(), *tables(folder), *arrays(folder), *cells(folder), *stores(folder)]
+        return [*texts(), *tables(folder), *arrays(folder), *h5ad_files(folder), *stores(folder)]
 
 
 def single(kind: str, name: str, data: bytes, **options: Any) -> SampleInput:
@@ -244,7 +244,7 @@ def anndata_objects() -> dict[str, Any]:
     return found
 
 
-def cells(folder: Path) -> list[SampleInput]:
+def h5ad_files(folder: Path) -> list[SampleInput]:
     """Return AnnData files."""
     path = folder / "x.h5ad"
     made = []
@@ -271,11 +271,11 @@ def stores(folder: Path) -> list[SampleInput]:
     made.append(SampleInput("zarr 2 dense", "x.zarr", files_in(folder / "two.zarr", "x.zarr"), blocks=True))
     for version in (2, 3):
         with anndata.settings.override(zarr_write_format=version):
-            for kind in ("dense", "csr"):
-                place = folder / f"cells-{version}-{kind}.zarr"
+            for kind, options in (("dense", {}), ("csr", {}), ("raw", {"layer": "raw"})):
+                place = folder / f"anndata-{version}-{kind}.zarr"
                 anndata_objects()[kind].write_zarr(place)
                 files = files_in(place, "x.zarr")
-                made.append(SampleInput(f"zarr {version} AnnData {kind}", "x.zarr", files, blocks=True))
+                made.append(SampleInput(f"zarr {version} AnnData {kind}", "x.zarr", files, options, blocks=True))
     return made
 
 

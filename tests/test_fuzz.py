@@ -1,4 +1,4 @@
-"""The fuzzing harness tells every outcome from the others, and a short seeded run of every target finds nothing."""
+"""The fuzzing harness classifies every outcome, and a short run of every target finds no failure."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-pytest.importorskip("resource", reason="cases run in forks with limits, which this system has not")
+pytest.importorskip("resource", reason="cases run in forks with limits, which this system does not have")
 
 import fuzz
 from benchmarks.harness import read_rows
@@ -51,7 +51,7 @@ def raised_by_numpy():
 
 
 def clear():
-    from cosep import spa  # noqa: PLC0415 - as late as a case calls it
+    from cosep import spa  # noqa: PLC0415 - imported in the child process
 
     spa(np.ones((2, 2)), -1)
 
@@ -113,7 +113,7 @@ def test_every_case_is_counted_once_and_failures_leave_their_input(results):
     assert left == sorted(f"planted-{one.seed}" for one in bad)
 
 
-def test_a_crash_tells_the_signal_and_the_place(results):
+def test_a_crash_reports_the_signal_and_the_place(results):
     assert "SIGABRT" in results[0]["abort"].verdict.detail
     assert "test_fuzz.py" in results[0]["abort"].verdict.detail
 
@@ -156,7 +156,7 @@ def test_a_failure_is_printed_with_the_command_that_repeats_it(tmp_path, monkeyp
     assert __main__.main(["planted", "--seed", "0", "--keep", str(tmp_path)]) == 0
 
 
-def test_an_unknown_target_is_refused_by_name(capsys):
+def test_an_unknown_target_is_an_error_that_names_it(capsys):
     with pytest.raises(SystemExit):
         __main__.main(["nonsense"])
     assert "unknown target nonsense; expected one of files, calls" in capsys.readouterr().err
