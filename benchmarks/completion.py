@@ -22,7 +22,7 @@ from sklearn.preprocessing import normalize
 from benchmarks.data import TINY, Block, Problem
 from benchmarks.harness import Bar, Row, on_sets
 from cosep import CoSeparableNMF, greedy
-from cosep.matrix.checks import as_matrix
+from cosep.matrix.validation import as_matrix
 from cosep.solve.nonnegative import column_weights
 from cosep.utils.types import Indices
 

@@ -39,8 +39,8 @@ from cosep import (
     relative_approximation,
     spa,
 )
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.scaling import scale
+from cosep.matrix.validation import as_matrix
 from cosep.nmf.ahals import ahals
 from cosep.solve.labels import factor_labels
 from cosep.utils.types import Indices

@@ -31,7 +31,7 @@ from cosep import (
     spa,
 )
 from cosep.kernels.quadratic import orthant_descent
-from cosep.matrix.checks import as_matrix
+from cosep.matrix.validation import as_matrix
 from cosep.nmf.ahals import ahals
 from cosep.nmf.biorthogonal import biorthogonal
 from cosep.nmf.minvol import minvol

@@ -1,1 +1,1 @@
-"""Fuzzing: hostile inputs for every entrance of the project, the outcomes counted on one page."""
+"""Fuzzing: hostile inputs for every public entry point, with the outcomes counted on one page."""

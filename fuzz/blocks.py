@@ -1,9 +1,9 @@
-"""Random small matrices in blocks of rows beside the same matrices in memory: the answers must be the same.
+"""Random small matrices in blocks of rows and the same matrices in memory: the results must be equal.
 
-Matrices are dense or sparse, with ties, repeated rows and rows of zeros; blocks are cut anywhere, some of them empty.
-Selected rows and columns must be those of the method in memory, weights and shares equal to rounding. The factors of
-blocks are fitted in another way, so their clusters are compared with those of one single block. Rows and columns of
-zeros, and no others, belong to no cluster.
+Matrices are dense or sparse, with ties, repeated rows and zero rows. Blocks end anywhere, and some are empty. The
+selected rows and columns must be those of the fit in memory, weights and fidelities equal up to rounding. In blocks,
+the factors are fitted by another method, so clusters are compared with those of a single block. Zero rows and columns,
+and no others, belong to no cluster.
 """
 
 import warnings
@@ -22,12 +22,12 @@ from cosep import CoSeparableNMF, SelectionWarning, make_coseparable, row_blocks
 from cosep.matrix.row_blocks import RowBlocks
 from cosep.select import BOTH_SELECTORS
 from fuzz.harness import Case, Limits
-from fuzz.outcomes import WRONG_ANSWER, Found
+from fuzz.outcomes import WRONG_ANSWER, CaseEnded
 
 CASES = 500
 BATCH = 25
 LIMITS = Limits(cpu=20.0)
-EQUAL = 1e-7
+EQUAL_TOL = 1e-7
 KINDS = ("planted", "counts", "ties", "repeated", "noise")
 
 
@@ -38,7 +38,7 @@ def prepare(folder: Path) -> None:
         warnings.simplefilter("ignore")
         for method in BOTH_SELECTORS:
             for form in (np.asarray, scipy.sparse.csr_array):
-                with suppress(ValueError, Found):  # counted later
+                with suppress(ValueError, CaseEnded):  # errors are counted later
                     compare(X, form, [3, len(X)], {"n_rows": 2, "n_cols": 2, "method": method})
     del folder
 
@@ -66,7 +66,7 @@ def matrix(random: Random, kind: str) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def make(random: Random, folder: Path) -> Case:
-    """Choose a matrix, its storage, where to cut it, and how to fit it."""
+    """Choose a matrix, its storage, its blocks, and the options of the fit."""
     kind = random.choice(KINDS)
     X = matrix(random, kind)
     m, n = X.shape
@@ -84,37 +84,37 @@ def make(random: Random, folder: Path) -> Case:
     return Case(f"{kind}, {options['method']}", partial(compare, X, form, cuts, options))
 
 
-def in_blocks(X: Any, form: Any, cuts: list[int]) -> RowBlocks:
-    """Cut a matrix; blocks without rows are kept."""
+def cut_into_blocks(X: Any, form: Any, cuts: list[int]) -> RowBlocks:
+    """Return a matrix in blocks of rows, also empty ones."""
     ends = [0, *cuts, len(X)]
     return row_blocks([form(X[a:b]) for a, b in pairwise(ends)])
 
 
 def compare(X: Any, form: Any, cuts: list[int], options: dict[str, Any]) -> None:
-    """Fit in three ways; one may refuse only what the others refuse too."""
+    """Fit in memory, in one block and in several; all must agree, also on errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)
-        whole = _fitted(form(X), options)
-        single = _fitted(in_blocks(X, form, []), options)
-        parts = _fitted(in_blocks(X, form, cuts), options)
-    refused = [one for one in (whole, single, parts) if isinstance(one, ValueError)]
-    if len(refused) == 3:
-        raise refused[-1]
-    if refused:
-        detail = f"not all refuse: memory {whole}, one block {single}, blocks {parts}"
-        raise Found(WRONG_ANSWER, detail, f"refused {options['method']}")
+        whole = _fit_or_error(form(X), options)
+        single = _fit_or_error(cut_into_blocks(X, form, []), options)
+        parts = _fit_or_error(cut_into_blocks(X, form, cuts), options)
+    errors = [one for one in (whole, single, parts) if isinstance(one, ValueError)]
+    if len(errors) == 3:
+        raise errors[-1]
+    if errors:
+        detail = f"not all raise an error: memory {whole}, one block {single}, blocks {parts}"
+        raise CaseEnded(WRONG_ANSWER, detail, f"error of {options['method']}")
     _check_equal(whole, parts, ("row_indices_", "col_indices_"), options, "memory")
     _check_equal(single, parts, ("row_labels_", "column_labels_"), options, "one block")
     for name in ("row_weights_", "col_weights_", "row_fidelity_", "col_fidelity_", "core_fidelity_"):
         one, other = (np.asarray(getattr(model, name), dtype=float) for model in (whole, parts))
-        if not np.allclose(one, other, rtol=0, atol=EQUAL * max(1.0, float(np.abs(one).max(initial=0.0)))):
+        if not np.allclose(one, other, rtol=0, atol=EQUAL_TOL * max(1.0, float(np.abs(one).max(initial=0.0)))):
             detail = f"{name} differs by {np.abs(one - other).max():.1e}"
-            raise Found(WRONG_ANSWER, detail, f"{name} {options['method']}")
+            raise CaseEnded(WRONG_ANSWER, detail, f"{name} {options['method']}")
     for model, where in ((whole, "memory"), (parts, "blocks")):
         for name, axis in (("row_labels_", 1), ("column_labels_", 0)):
             if not np.array_equal(np.asarray(getattr(model, name)) == -1, ~X.any(axis=axis)):
                 detail = f"{name} in {where}: {np.asarray(getattr(model, name)).tolist()}"
-                raise Found(WRONG_ANSWER, f"not -1 for zeros alone, {detail}", f"zeros, {name} in {where}")
+                raise CaseEnded(WRONG_ANSWER, f"not -1 for zeros alone, {detail}", f"zeros, {name} in {where}")
 
 
 def _check_equal(one: Any, other: Any, names: tuple[str, ...], options: dict[str, Any], where: str) -> None:
@@ -122,11 +122,11 @@ def _check_equal(one: Any, other: Any, names: tuple[str, ...], options: dict[str
         expected, got = np.asarray(getattr(one, name)), np.asarray(getattr(other, name))
         if not np.array_equal(expected, got):
             detail = f"{name}: {expected.tolist()} in {where}, {got.tolist()} in blocks"
-            raise Found(WRONG_ANSWER, detail, f"{name} {options['method']}, {where}")
+            raise CaseEnded(WRONG_ANSWER, detail, f"{name} {options['method']}, {where}")
 
 
-def _fitted(X: Any, options: dict[str, Any]) -> Any:
-    """Return the model, or why there is none."""
+def _fit_or_error(X: Any, options: dict[str, Any]) -> Any:
+    """Return the fitted model, or the error."""
     try:
         return CoSeparableNMF(**options).fit(X)
     except ValueError as error:

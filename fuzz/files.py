@@ -1,9 +1,9 @@
-"""Files and folders that `cosep.io` reads, damaged in their bytes or in their structure, and sound ones in any form.
+"""Files and folders that `cosep.io` reads, with damaged bytes or a damaged structure, and intact ones in all variants.
 
-A case reads one input by `read` or `read_blocks`, looks at the matrix and its names, and fits a small model to it. An
-answer is wrong if the matrix is not finite and nonnegative, if names do not fit, if something outside of the input was
-read, or if anything in it was executed. Sound inputs must give the matrix that was written. Damage to the stored
-numbers themselves cannot be seen and does not count.
+A case reads one input by `read` or `read_blocks`, checks the matrix and its names, and fits a small model to it. An
+answer is wrong if the matrix is not finite and nonnegative, if the names do not match its shape, if a file outside of
+the input was read, or if anything in the input was executed. Intact inputs must give the matrix that was written.
+Damage to the stored numbers themselves cannot be detected and does not count.
 """
 
 import warnings
@@ -19,104 +19,104 @@ import scipy.sparse
 
 from cosep import CoSeparableNMF
 from cosep.io import read, read_blocks
-from fuzz import sound
+from fuzz import intact_files
+from fuzz.canaries import CANARY_NUMBER, CANARY_WORD, EXECUTED, write_canaries
+from fuzz.corpus import SampleInput, sample_inputs, write_files
 from fuzz.harness import Case, Limits
-from fuzz.mutations import bytes_of
-from fuzz.outcomes import WRONG_ANSWER, Found
-from fuzz.seeds import Seed, put, seeds
-from fuzz.structures import structure_of
-from fuzz.traps import EXECUTED, SECRET_NUMBER, SECRET_WORD, put_secrets
+from fuzz.mutations import mutate_bytes
+from fuzz.outcomes import WRONG_ANSWER, CaseEnded
+from fuzz.structure_mutations import mutate_structure
 
 CASES = 10_000
 BATCH = 40
 LIMITS = Limits()
-# Inputs that are fitted have at most so many entries, and names are read of at most so many rows.
-SMALL, FEW = 20_000, 5000
-# Shares of cases: sound inputs, and of the others changes to bytes alone.
-SOUND_SHARE, BYTES_SHARE = 0.1, 0.5
+# Fit a model to inputs with at most this many entries, and read the names of at most this many rows.
+MAX_FITTED_ENTRIES, MAX_NAMED_ROWS = 20_000, 5000
+# Share of cases with intact inputs, and share of byte mutations among the others.
+INTACT_SHARE, BYTES_SHARE = 0.1, 0.5
 
-_SEEDS: list[Seed] = []
+_SAMPLES: list[SampleInput] = []
 
 
 def prepare(folder: Path) -> None:
-    """Make the seeds and the secrets, and read every seed once."""
-    made = folder / "seeds"
-    made.mkdir(exist_ok=True)
-    found = seeds(made)
-    # HDF5 has the most code below it, and that of others: its files are tried three times as often.
-    _SEEDS[:] = [seed for seed in found for _ in range(3 if "h5ad" in seed.kind else 1)]
-    put_secrets(folder)
-    # Threads of Dask would be lost in a child; those that it starts itself are its own.
+    """Write the sample inputs and the canaries, and read every sample once."""
+    samples_folder = folder / "samples"
+    samples_folder.mkdir(exist_ok=True)
+    samples = sample_inputs(samples_folder)
+    # The HDF5 library is large and not ours, so its files are tried three times as often.
+    _SAMPLES[:] = [sample for sample in samples for _ in range(3 if "h5ad" in sample.kind else 1)]
+    write_canaries(folder)
+    # Threads of Dask would not survive the fork. Children start their own.
     with dask.config.set(scheduler="synchronous"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for k, seed in enumerate(_SEEDS):
+        for k, sample in enumerate(_SAMPLES):
             place = folder / f"warm-{k}"
-            put(place, seed.files)
-            with suppress(ValueError, Found):  # what is refused here is counted later
-                look(seed, place / seed.entry)
+            write_files(place, sample.files)
+            with suppress(ValueError, CaseEnded):  # errors are counted later
+                check_input(sample, place / sample.entry)
 
 
 def make(random: Random, folder: Path) -> Case:
-    """Choose a seed and change it, or write a sound matrix in any form."""
-    if random.random() < SOUND_SHARE:
-        return sound.make(random, folder)
-    seed = random.choice(_SEEDS)
+    """Choose a sample input and mutate it, or write an intact input."""
+    if random.random() < INTACT_SHARE:
+        return intact_files.make(random, folder)
+    sample = random.choice(_SAMPLES)
     if random.random() < BYTES_SHARE:
-        name = random.choice(sorted(seed.files))
-        other = random.choice(_SEEDS)
+        name = random.choice(sorted(sample.files))
+        other = random.choice(_SAMPLES)
         part = other.files[random.choice(sorted(other.files))]
-        files = {**seed.files, name: bytes_of(random, seed.files[name], part)}
+        files = {**sample.files, name: mutate_bytes(random, sample.files[name], part)}
     else:
-        files = structure_of(random, seed.files, folder)
-    put(folder, files)
-    return Case(seed.kind, partial(look, seed, folder / seed.entry))
+        files = mutate_structure(random, sample.files, folder)
+    write_files(folder, files)
+    return Case(sample.kind, partial(check_input, sample, folder / sample.entry))
 
 
-def look(seed: Seed, path: Path) -> None:
-    """Read an input, look at everything in it, and fit a small model."""
+def check_input(sample: SampleInput, path: Path) -> None:
+    """Read an input, check the matrix and its names, and fit a small model."""
     try:
-        if seed.blocks:
-            _look_at_blocks(read_blocks(path, **seed.options))
+        if sample.blocks:
+            _check_blocks(read_blocks(path, **sample.options))
         else:
-            _look_at_matrix(read(path, **seed.options))
+            _check_matrix(read(path, **sample.options))
     finally:
         if (path.parent / EXECUTED).exists():
-            raise Found(WRONG_ANSWER, "something in the file was executed", "executed")
+            raise CaseEnded(WRONG_ANSWER, "something in the file was executed", "executed")
 
 
-def _look_at_matrix(data: Any) -> None:
+def _check_matrix(data: Any) -> None:
     values = data.values
     entries = values.data if scipy.sparse.issparse(values) else values
     if values.dtype not in (np.float32, np.float64) or not (np.isfinite(entries) & (entries >= 0)).all():
-        raise Found(WRONG_ANSWER, "the matrix is not finite and nonnegative", "matrix")
+        raise CaseEnded(WRONG_ANSWER, "the matrix is not finite and nonnegative", "matrix")
     m, n = values.shape
     for names, size in ((data.row_names, m), (data.col_names, n), (data.labels, m)):
         _check_names(names, size)
-    if SECRET_NUMBER in entries or SECRET_WORD in data.col_names:
-        raise Found(WRONG_ANSWER, "a file outside of the input was read", "outside")
-    if m * n <= SMALL:
+    if CANARY_NUMBER in entries or CANARY_WORD in data.col_names:
+        raise CaseEnded(WRONG_ANSWER, "a file outside of the input was read", "outside")
+    if m * n <= MAX_FITTED_ENTRIES:
         CoSeparableNMF(min(2, m), min(2, n), method="spa").fit(values)
 
 
-def _look_at_blocks(blocks: Any) -> None:
+def _check_blocks(blocks: Any) -> None:
     m, n = blocks.shape
-    if n <= FEW:
+    if n <= MAX_NAMED_ROWS:
         _check_names(blocks.col_names, n)
-    if blocks.row_names is not None and m <= FEW:
+    if blocks.row_names is not None and m <= MAX_NAMED_ROWS:
         _check_names(blocks.row_names(np.arange(m)), m)
-    if m * n <= SMALL:
+    if m * n <= MAX_FITTED_ENTRIES:
         model = CoSeparableNMF(min(2, m), min(2, n), method="spa").fit(blocks)
-        if SECRET_NUMBER in model.core_:
-            raise Found(WRONG_ANSWER, "a file outside of the input was read", "outside")
+        if CANARY_NUMBER in model.core_:
+            raise CaseEnded(WRONG_ANSWER, "a file outside of the input was read", "outside")
 
 
 def _check_names(names: Any, size: int) -> None:
     if names is None:
         return
     if len(names) != size or not all(isinstance(name, str) for name in np.asarray(names).tolist()):
-        raise Found(WRONG_ANSWER, f"{len(names)} names for {size}", "names")
+        raise CaseEnded(WRONG_ANSWER, f"{len(names)} names for {size}", "names")
     for name in np.asarray(names).tolist():
         try:
             name.encode()
         except UnicodeEncodeError:
-            raise Found(WRONG_ANSWER, f"the name {name!r} is no Unicode", "names") from None
+            raise CaseEnded(WRONG_ANSWER, f"the name {name!r} is not valid Unicode", "names") from None

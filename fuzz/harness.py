@@ -1,9 +1,8 @@
-"""Runs fuzzing cases in child processes with limits on time and memory, and tells what became of each.
+"""The runner of cases in child processes with limits on time and memory.
 
 The parent process has imported everything and compiled the kernels. A child is forked from it and runs a batch of
-cases, one after the other. A child that dies takes one case with it: that case is run again alone, in a child of its
-own, and a new child goes on with the next one. A case is a target and a seed, nothing else: `Random` of both makes its
-input.
+cases, one after the other. If a child dies, its current case is run again alone, in another child, and a new child
+continues with the next case. A target and a seed determine a case: they seed the `Random` that makes its input.
 """
 
 import json
@@ -20,8 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fuzz.child import Case, Limits, Target, judge, name_of, random_of, work
-from fuzz.outcomes import BLOW_UP, CRASH, GOOD, HANG, Verdict
+from fuzz.outcomes import CRASH, EXPECTED_OUTCOMES, HANG, OUT_OF_MEMORY, Verdict
+from fuzz.worker import Case, Limits, Target, judge, name_of, random_of, run_cases
 
 __all__ = ["Case", "Limits", "Result", "Target", "judge", "name_of", "random_of", "run"]
 
@@ -29,7 +28,7 @@ LOG_TAIL = 2000
 
 
 class Result(NamedTuple):
-    """What became of one case."""
+    """Result of one case."""
 
     seed: int
     kind: str
@@ -39,7 +38,7 @@ class Result(NamedTuple):
 
 @dataclass
 class Child:
-    """A running child: its batch, the case that it is at, and what it has written so far."""
+    """A running child process: its batch, its current case, and what it has written so far."""
 
     pid: int
     pipe: int
@@ -57,19 +56,20 @@ class Child:
 def run(
     target: Target, seeds: Iterable[int], folder: Path, *, jobs: int = 2, deadline: float = float("inf")
 ) -> Iterator[Result]:
-    """Run cases, and yield their results as they come; stop early at the deadline of the monotonic clock.
+    """Run cases in child processes, and yield their results.
 
     Parameters
     ----------
     target : Target
-        Prepared already.
+        Already prepared.
     seeds : iterable of int
+        One case per seed.
     folder : Path
-        Where cases write. Those that failed leave their folder there, under ``name-seed``.
+        Where cases write. Failed cases leave their folder there, as ``name-seed``.
     jobs : int, default 2
-        How many children run at the same time.
+        Number of parallel children.
     deadline : float, optional
-        No child is started after it, and those that run are stopped.
+        Time of `time.monotonic` at which the run stops.
     """
     runner = _Runner(target, folder, jobs)
     try:
@@ -95,7 +95,7 @@ class _Runner:
             while self.waiting and len(self.children) < self.jobs:
                 self.start(self.waiting.popleft())
             for key, _ in self.selector.select(timeout=0.5):
-                yield from self.hear(self.children[key.data])
+                yield from self.receive(self.children[key.data])
             for child in list(self.children.values()):
                 if time.monotonic() - child.started > self.target.LIMITS.wall and not child.timed_out:
                     child.timed_out = True
@@ -107,43 +107,43 @@ class _Runner:
         sys.stdout.flush()
         sys.stderr.flush()
         with warnings.catch_warnings():
-            # Python 3.12 warns of threads in the parent. Those of Zarr are made anew in a child, others are idle.
+            # Python 3.12 warns of threads in the parent. Zarr starts new ones in the child, others are idle.
             warnings.simplefilter("ignore", DeprecationWarning)
             pid = os.fork()
         if pid == 0:
             os.close(reading)
-            work(self.target, batch, writing, self.folder, _log(self.folder, os.getpid()))
+            run_cases(self.target, batch, writing, self.folder, _log(self.folder, os.getpid()))
         with suppress(OSError):
-            os.setpgid(pid, pid)  # the child does the same: whoever comes first
+            os.setpgid(pid, pid)  # the child does the same, whichever is first
         os.close(writing)
         self.children[pid] = Child(pid, reading, self.folder, deque(batch), alone)
         self.selector.register(reading, selectors.EVENT_READ, pid)
 
-    def hear(self, child: Child) -> Iterator[Result]:
-        """Read what a child has written, or see how it ended."""
+    def receive(self, child: Child) -> Iterator[Result]:
+        """Read the messages of a child, or its end."""
         piece = os.read(child.pipe, 1 << 16)
         if not piece:
             yield from self.end(child)
             return
         *lines, child.unread = (child.unread + piece).split(b"\n")
         for line in lines:
-            told: dict[str, Any] = json.loads(line)
-            if "bug" in told:
-                msg = f"{name_of(self.target)} --seed {child.current} cannot be made:\n{told['bug']}"
+            message: dict[str, Any] = json.loads(line)
+            if "bug" in message:
+                msg = f"{name_of(self.target)} --seed {child.current} raised an error in make():\n{message['bug']}"
                 raise RuntimeError(msg)
-            if "seed" in told:
-                child.current, child.kind, child.started = told["seed"], "", time.monotonic()
-            elif "kind" in told:
-                child.kind = told["kind"]
+            if "seed" in message:
+                child.current, child.kind, child.started = message["seed"], "", time.monotonic()
+            elif "kind" in message:
+                child.kind = message["kind"]
             else:
                 seed = child.seeds.popleft()
                 child.current, child.first, child.started = None, False, time.monotonic()
-                result = Result(seed, child.kind, Verdict(*told["verdict"]), told["seconds"])
+                result = Result(seed, child.kind, Verdict(*message["verdict"]), message["seconds"])
                 before = self.died.pop(seed, None)
-                yield result if before is None or result.verdict.outcome not in GOOD else before
+                yield result if before is None or result.verdict.outcome not in EXPECTED_OUTCOMES else before
 
     def end(self, child: Child) -> Iterator[Result]:
-        """Judge a child that has ended; what it left undone is for others."""
+        """Handle the end of a child; other children run the rest of its batch."""
         self.selector.unregister(child.pipe)
         os.close(child.pipe)
         _, status = os.waitpid(child.pid, 0)
@@ -151,7 +151,7 @@ class _Runner:
         del self.children[child.pid]
         if child.seeds and (child.current is not None or status != 0):
             seed = child.seeds.popleft()
-            verdict = _verdict_on_death(child, status, _tail(_log(self.folder, child.pid)))
+            verdict = _verdict_for_dead_child(child, status, _tail(_log(self.folder, child.pid)))
             result = Result(seed, child.kind, verdict, time.monotonic() - child.started)
             if child.alone or child.first:
                 self.died.pop(seed, None)
@@ -174,20 +174,20 @@ class _Runner:
         self.selector.close()
 
 
-def _verdict_on_death(child: Child, status: int, log: str) -> Verdict:
+def _verdict_for_dead_child(child: Child, status: int, log: str) -> Verdict:
     number = os.waitstatus_to_exitcode(status)
     if child.timed_out:
-        return Verdict(HANG, "no end within the limit of the wall clock", f"wall {child.kind}")
+        return Verdict(HANG, "reached the limit of wall time", f"wall {child.kind}")
     if number == -signal.SIGPROF:
-        return Verdict(HANG, f"no end within the limit of processor time; {log}", f"hang {_first_of_ours(log)}")
+        return Verdict(HANG, f"reached the limit of processor time; {log}", f"hang {_innermost_function(log)}")
     if number == -signal.SIGKILL:
-        return Verdict(BLOW_UP, "killed, most likely for its memory", f"killed {child.kind}")
-    told = signal.Signals(-number).name if number < 0 else f"exit code {number}"
-    return Verdict(CRASH, f"{told}; {log}", f"{told} {_first_of_ours(log)}")
+        return Verdict(OUT_OF_MEMORY, "killed, probably for its use of memory", f"killed {child.kind}")
+    cause = signal.Signals(-number).name if number < 0 else f"exit code {number}"
+    return Verdict(CRASH, f"{cause}; {log}", f"{cause} {_innermost_function(log)}")
 
 
-def _first_of_ours(log: str) -> str:
-    """Return the innermost function of the project in what faulthandler wrote."""
+def _innermost_function(log: str) -> str:
+    """Return the innermost function of the project in the output of faulthandler."""
     lines = [line.strip() for line in log.splitlines() if "/cosep/" in line]
     return lines[0].rpartition("/")[2] if lines else ""
 
@@ -197,7 +197,7 @@ def _log(folder: Path, pid: int) -> Path:
 
 
 def _tail(log: Path) -> str:
-    """Return what a child printed last: the innermost calls, where faulthandler has told them."""
+    """Return the end of the log of a child, or the stack that faulthandler wrote."""
     try:
         text = log.read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,7 +1,7 @@
-"""Model files that `Factorization.save` wrote, damaged in their bytes or in their structure.
+"""Model files that `Factorization.save` wrote, with damaged bytes or a damaged structure.
 
-A case loads the file, as the library does and as `cosep transform` does, and uses what it got: error, core, names,
-explanation, new rows, and in some cases the report. Damage to the stored numbers themselves cannot be seen.
+A case loads the file, by the library and by `cosep transform`, and uses the model: error, core, names, explanation, new
+rows, and sometimes the report. Damage to the stored numbers themselves cannot be detected.
 """
 
 import io
@@ -22,17 +22,17 @@ from cosep import CoSeparableNMF, Factorization, explain, mix, spa
 from cosep.cli.transform import completed, load, transformed
 from cosep.io import NamedMatrix
 from cosep.report import write_report
-from fuzz.binary_changes import archive_of, archive_with
+from fuzz.binary_mutations import mutate_archive, write_archive
+from fuzz.canaries import EXECUTED
+from fuzz.corpus import COL_NAMES, ROW_NAMES, matrix
 from fuzz.harness import Case, Limits
-from fuzz.mutations import bytes_of, json_of
-from fuzz.outcomes import WRONG_ANSWER, Found
-from fuzz.seeds import COL_NAMES, ROW_NAMES, matrix
-from fuzz.traps import EXECUTED
+from fuzz.mutations import mutate_bytes, mutate_json
+from fuzz.outcomes import WRONG_ANSWER, CaseEnded
 
 CASES = 2000
 BATCH = 25
 LIMITS = Limits(cpu=10.0)
-# Shares of cases: changes to bytes, to the header, to other entries; and how many models make a page.
+# Cases below these draws change bytes or the header, the others change entries; and the share that writes a report.
 BYTES_SHARE, HEADER_SHARE, REPORT_SHARE = 0.4, 0.7, 0.05
 
 _MODELS: dict[str, bytes] = {}
@@ -46,7 +46,7 @@ def prepare(folder: Path) -> None:
             path = folder / f"{name}.npz"
             record.save(path)
             _MODELS[name] = path.read_bytes()
-            with suppress(ValueError):  # the command refuses a model of one side
+            with suppress(ValueError):  # the command rejects a model of one side
                 use(path, folder / "warm.html")
 
 
@@ -68,15 +68,15 @@ def records() -> dict[str, Factorization]:
 
 
 def make(random: Random, folder: Path) -> Case:
-    """Choose a model and change it."""
+    """Choose a model and mutate it."""
     kind = random.choice(sorted(_MODELS))
     data, share = _MODELS[kind], random.random()
     if share < BYTES_SHARE:
-        data = bytes_of(random, data, _MODELS[random.choice(sorted(_MODELS))])
+        data = mutate_bytes(random, data, _MODELS[random.choice(sorted(_MODELS))])
     elif share < HEADER_SHARE:
         data = _with_another_header(random, data)
     else:
-        data = archive_of(random, data, folder)
+        data = mutate_archive(random, data, folder)
     path = folder / "model.npz"
     path.write_bytes(data)
     page = folder / "page.html" if random.random() < REPORT_SHARE else None
@@ -84,14 +84,14 @@ def make(random: Random, folder: Path) -> Case:
 
 
 def _with_another_header(random: Random, data: bytes) -> bytes:
-    """Change what a model says of itself, in JSON."""
+    """Change the JSON header of a model, or its names."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         entries = [(info.filename, archive.read(info)) for info in archive.infolist()]
     changed = []
     for name, held in entries:
         if name == "header.npy":
-            text = json_of(random, str(np.load(io.BytesIO(held)).item()))
-            # Names beyond Unicode, as numpy stores any number for a character.
+            text = mutate_json(random, str(np.load(io.BytesIO(held)).item()))
+            # NumPy stores any number as a character, also numbers that are not valid Unicode.
             letters = np.array(list(map(ord, text)) or [32], dtype=np.uint32)
             if random.random() < 0.05:
                 letters[random.randrange(len(letters))] = random.choice((0x110000, 0xD800, 0xFFFFFFFF))
@@ -106,11 +106,11 @@ def _with_another_header(random: Random, data: bytes) -> bytes:
             np.save(sink, letters.view(names.dtype))
             held = sink.getvalue()
         changed.append((name, held))
-    return archive_with(random, changed)
+    return write_archive(random, changed)
 
 
 def use(path: Path, page: Path | None) -> None:
-    """Load a model in both ways, and do with it what the library and the command do."""
+    """Load a model by the library and by the command, and use it."""
     try:
         record = Factorization.load(path)
         _check(record)
@@ -125,13 +125,13 @@ def use(path: Path, page: Path | None) -> None:
             json.dumps(table)
     finally:
         if (path.parent / EXECUTED).exists():
-            raise Found(WRONG_ANSWER, "something in the file was executed", "executed")
+            raise CaseEnded(WRONG_ANSWER, "something in the file was executed", "executed")
 
 
 def _measure(record: Factorization, X: Any, page: Path | None) -> None:
     error = record.relative_error(X)
     if not error >= 0:
-        raise Found(WRONG_ANSWER, f"the relative error is {error}", "relative error")
+        raise CaseEnded(WRONG_ANSWER, f"the relative error is {error}", "relative error")
     record.T.row_errors(X.T)
     if record.core is None or record.selection is None:
         return
@@ -145,16 +145,16 @@ def _measure(record: Factorization, X: Any, page: Path | None) -> None:
 
 
 def _check(record: Factorization) -> None:
-    """Look at every part, as whoever prints it does."""
+    """Check that all names are valid Unicode and all factors finite."""
     for name in ("row_names", "col_names"):
         names = getattr(record, name)
         for one in [] if names is None else names.tolist():
             try:
                 one.encode()
             except UnicodeEncodeError:
-                raise Found(WRONG_ANSWER, f"{name} has {one!r}, which is no Unicode", "names") from None
+                raise CaseEnded(WRONG_ANSWER, f"{name} has {one!r}, which is not valid Unicode", "names") from None
     for name in ("row_factor", "core", "col_factor", "row_weights", "col_weights"):
         part = getattr(record, name)
         if part is not None and not np.isfinite(part).all():
-            raise Found(WRONG_ANSWER, f"{name} is not finite", name)
+            raise CaseEnded(WRONG_ANSWER, f"{name} is not finite", name)
     json.dumps(dict(record.meta))

@@ -1,11 +1,11 @@
-"""Changes to bytes and to JSON that keep most of an input as it was."""
+"""Mutations of bytes and of JSON that keep most of the input."""
 
 import json
 import re
 from random import Random
 from typing import Any
 
-INTERESTING = (
+EDGE_INTEGERS = (
     0,
     1,
     0x7F,
@@ -20,7 +20,7 @@ INTERESTING = (
     1 << 40,
     (1 << 63) - 1,
 )
-SIZES = (0, 1, -1, 2, 3, 7, 1 << 20, 1 << 31, (1 << 31) - 1, 1 << 40, 1 << 62, (1 << 63) - 1, 1 << 64, 10**30, 0.5)
+ODD_SIZES = (0, 1, -1, 2, 3, 7, 1 << 20, 1 << 31, (1 << 31) - 1, 1 << 40, 1 << 62, (1 << 63) - 1, 1 << 64, 10**30, 0.5)
 TEXTS = (
     "",
     " ",
@@ -42,32 +42,32 @@ TEXTS = (
     "%s%n",
     "pickle",
 )
-TYPES = (
+DTYPE_NAMES = (
     "O", "|O8", "<f8", ">f8", "<f4", "<f2", "<i8", "|b1", "<c16", "|S8", "<U4", "<M8[ns]", "|V8", "<f16", "|u1",
     "object", "float64", "string", "x",
 )  # fmt: skip
-BLOCK = 64
-# A text in JSON with its quotes, and what it is made of: escapes, which stay, and letters.
+MAX_STRETCH = 64
+# A JSON string with its quotes; and its escapes, which stay unchanged, and letters.
 JSON_TEXT, JSON_LETTER = re.compile(r'"(?:[^"\\]|\\.)*"'), re.compile(r"\\u[0-9a-fA-F]{4}|\\.|[a-z]")
 
 
-def bytes_of(random: Random, data: bytes, other: bytes = b"") -> bytes:
+def mutate_bytes(random: Random, data: bytes, other: bytes = b"") -> bytes:
     """Return the bytes with one to four small changes; ``other`` is a file to take parts from.
 
-    Half of the time all bytes stay in their places: formats that hold positions refuse a file at once otherwise.
+    Half of the changes do not shift bytes, because formats that store positions would be rejected at once.
     """
-    changes = random.choice((IN_PLACE, IN_PLACE + MOVING))
+    changes = random.choice((IN_PLACE, IN_PLACE + SHIFTING))
     for _ in range(random.choice((1, 1, 1, 2, 4))):
         data = random.choice(changes)(random, data, other)
     return data
 
 
 def _place(random: Random, data: bytes) -> tuple[int, int]:
-    """Return the start and end of a short stretch; the head and the tail of a file are its most telling parts."""
+    """Return the start and end of a short stretch, often at the beginning or end of the file, where headers are."""
     size = len(data)
     region = random.choice((size, size, min(size, 256), -min(size, 256)))
     start = random.randrange(max(region, 1)) if region >= 0 else size + region + random.randrange(-region)
-    return start, min(size, start + random.choice((1, 1, 2, 4, 8, random.randint(1, BLOCK))))
+    return start, min(size, start + random.choice((1, 1, 2, 4, 8, random.randint(1, MAX_STRETCH))))
 
 
 def _flip(random: Random, data: bytes, _: bytes) -> bytes:
@@ -111,34 +111,34 @@ def _repeat(random: Random, data: bytes, _: bytes) -> bytes:
 def _integer(random: Random, data: bytes, _: bytes) -> bytes:
     start, _end = _place(random, data)
     size = random.choice((1, 2, 4, 8))
-    value = random.choice(INTERESTING) & ((1 << 8 * size) - 1)
+    value = random.choice(EDGE_INTEGERS) & ((1 << 8 * size) - 1)
     order = random.choice(("little", "little", "big"))
     return data[:start] + value.to_bytes(size, "big" if order == "big" else "little") + data[start + size :]
 
 
 def _splice(random: Random, data: bytes, other: bytes) -> bytes:
-    """Go on with another file, or with another part of this one."""
+    """Continue with another file, or with another part of this one."""
     other = other or data
     return data[: random.randrange(len(data) + 1)] + other[random.randrange(len(other) + 1) :]
 
 
 IN_PLACE = (_flip, _flip, _zero, _zero, _noise, _integer, _integer)
-MOVING = (_insert, _delete, _truncate, _repeat, _splice)
+SHIFTING = (_insert, _delete, _truncate, _repeat, _splice)
 
 
-def json_of(random: Random, text: str) -> str:
-    """Return JSON with one to three values or keys changed, some of its letters written as escapes."""
+def mutate_json(random: Random, text: str) -> str:
+    """Return JSON with one to three values or keys changed, sometimes with letters as escapes."""
     try:
         found = json.loads(text)
     except ValueError:
         return text
     for _ in range(random.choice((1, 1, 2, 3))):
         found = _edit(random, found)
-    return escaped(random, json.dumps(found)) if random.random() < 0.3 else json.dumps(found)
+    return with_escapes(random, json.dumps(found)) if random.random() < 0.3 else json.dumps(found)
 
 
-def escaped(random: Random, text: str) -> str:
-    r"""Return JSON with some letters of its texts as escapes, which mean the same: ``\u0070`` for p."""
+def with_escapes(random: Random, text: str) -> str:
+    r"""Return the same JSON with some letters written as escapes: ``\u0070`` for p."""
 
     def letter(found: re.Match[str]) -> str:
         return f"\\u{ord(found[0]):04x}" if len(found[0]) == 1 and random.random() < 0.3 else found[0]
@@ -147,7 +147,7 @@ def escaped(random: Random, text: str) -> str:
 
 
 def _edit(random: Random, node: Any) -> Any:
-    """Change one node somewhere below."""
+    """Change one node of parsed JSON."""
     if isinstance(node, (dict, list)) and node and random.random() < 0.8:
         keys: list[Any] = list(node) if isinstance(node, dict) else list(range(len(node)))
         key = random.choice(keys)
@@ -162,16 +162,16 @@ def _edit(random: Random, node: Any) -> Any:
             node[key] = _edit(random, node[key])
         return node
     if isinstance(node, str) and random.random() < 0.4:
-        return random.choice((*TYPES, node.upper(), node[:-1], node * 2))
-    return value(random)
+        return random.choice((*DTYPE_NAMES, node.upper(), node[:-1], node * 2))
+    return odd_value(random)
 
 
-def value(random: Random) -> Any:
-    """Return something that JSON can hold and that is rarely expected."""
+def odd_value(random: Random) -> Any:
+    """Return an unusual value of JSON."""
     kinds: tuple[tuple[Any, ...], ...] = (
-        SIZES,
+        ODD_SIZES,
         TEXTS,
-        TYPES,
+        DTYPE_NAMES,
         (None, True, False, [], {}, [[]], {"a": 1}, [0, 0], [-1, 2], [1 << 40] * 2, 1e400),
     )
     return random.choice(random.choice(kinds))

@@ -1,4 +1,4 @@
-"""Runs of the `cosep` command: a fork of this warm process or a new interpreter, with faults on demand."""
+"""Runs of the `cosep` command, as a fork of this process or a new interpreter, with optional faults."""
 
 import os
 import resource
@@ -14,34 +14,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# Calls that change which files there are: where a kill or a refusal is told apart.
-CALLS = ("replace", "rename", "link", "symlink", "unlink", "remove", "rmdir", "mkdir")
+# System calls that create, rename or remove files: a signal or an error can be placed at each of them.
+FILE_CALLS = ("replace", "rename", "link", "symlink", "unlink", "remove", "rmdir", "mkdir")
 
 
 @dataclass(frozen=True)
 class Run:
-    """What to run, where, and what goes wrong meanwhile.
+    """A run of the command: arguments, working folder and faults.
 
     Parameters
     ----------
     argv : list of str
-        The words behind ``cosep``.
+        The arguments of ``cosep``.
     place : Path
         The working folder.
     fresh : bool
-        Whether to start a new interpreter, instead of a fork.
+        Whether to start a new interpreter instead of a fork.
     delay : float
         Seconds to wait before every rename.
     kill : (signal, number, after), optional
-        Send this signal to itself at the call of that number among `CALLS`, before or after it.
-    refuse : (errno, number), optional
-        Fail the call of that number with this error.
+        Send this signal to itself at the call of that number among `FILE_CALLS`, before or after it.
+    fail : (errno, number), optional
+        Let the call of this number fail with this error.
     largest_file : int, optional
-        No file may grow beyond so many bytes.
+        Largest size of a file in bytes, as on a full disk.
     count_into : Path, optional
-        A file for the number of such calls below the working folder.
+        File for the number of such calls in the working folder.
     streams : tuple of str
-        Of "closed 0", "closed 1", "closed 2", "full 1" and "pipe 1" (which nobody reads).
+        Any of "closed 0", "closed 1", "closed 2", "full 1" and "pipe 1" (a pipe without a reader).
     """
 
     argv: list[str]
@@ -49,14 +49,14 @@ class Run:
     fresh: bool = False
     delay: float = 0.0
     kill: tuple[int, int, bool] | None = None
-    refuse: tuple[int, int] | None = None
+    fail: tuple[int, int] | None = None
     largest_file: int | None = None
     count_into: Path | None = None
     streams: tuple[str, ...] = ()
 
 
 class Outcome(NamedTuple):
-    """What a run ended with: exit code (negative for a signal, None for no end) and what it printed."""
+    """Exit code (negative for a signal, None if the run did not end) and output of a run."""
 
     argv: list[str]
     code: int | None
@@ -65,7 +65,7 @@ class Outcome(NamedTuple):
 
 
 class Process(NamedTuple):
-    """A run that has been started."""
+    """A running command."""
 
     run: Run
     pid: int
@@ -73,13 +73,13 @@ class Process(NamedTuple):
     err: Any
 
     def send(self, number: int) -> None:
-        """Send a signal, if it still runs."""
+        """Send a signal, if the process is still running."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, number)
 
 
 def start(run: Run) -> Process:
-    """Start a run; return when the command begins."""
+    """Start a run; return when the command starts."""
     out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed when it has ended
     waiting, ready = os.pipe()
     pid = os.fork()
@@ -94,13 +94,13 @@ def start(run: Run) -> Process:
         finally:
             os._exit(status)
     os.close(ready)
-    os.read(waiting, 1)  # nothing can be asked of a process whose interpreter is still starting
+    os.read(waiting, 1)  # before that, signals would reach an interpreter that is still starting
     os.close(waiting)
     return Process(run, pid, out, err)
 
 
 def finish(process: Process, seconds: float) -> Outcome:
-    """Wait for the end, for so many seconds at most."""
+    """Wait for the end, at most this many seconds."""
     limit = time.monotonic() + seconds
     code: int | None = None
     while code is None:
@@ -122,7 +122,7 @@ def finish(process: Process, seconds: float) -> Outcome:
 
 
 def _command(run: Run, out: int, err: int, ready: int) -> int:
-    """Become the command, in this child. Returns its exit code."""
+    """Run the command in this child; return its exit code."""
     os.chdir(run.place)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGPROF):
         signal.signal(number, signal.SIG_DFL)
@@ -146,9 +146,9 @@ def _command(run: Run, out: int, err: int, ready: int) -> int:
 
 
 def _set_streams(run: Run, out: int, err: int) -> None:
-    """Make standard input, output and error what they shall be."""
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for source, number in ((nothing, 0), (out, 1), (err, 2)):
+    """Set standard input, output and error."""
+    empty = os.open(os.devnull, os.O_RDONLY)
+    for source, number in ((empty, 0), (out, 1), (err, 2)):
         os.dup2(source, number)
     if "full 1" in run.streams:
         os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
@@ -160,7 +160,7 @@ def _set_streams(run: Run, out: int, err: int) -> None:
     for number in range(3):
         if f"closed {number}" in run.streams:
             os.close(number)
-    # As Python makes them when it starts: None where the descriptor is closed.
+    # As Python does at startup: None if the descriptor is closed.
     sys.stdin = _stream(0, "r")
     sys.stdout = _stream(1, "w")
     sys.stderr = _stream(2, "w")
@@ -176,21 +176,21 @@ def _stream(number: int, mode: str) -> Any:
 
 
 def _set_faults(run: Run) -> list[int]:
-    """Let calls that change files below the working folder be slow, fail, or be the last ones; return their count."""
+    """Delay, fail or interrupt calls that change files in the working folder; return their count."""
     lock, count = threading.Lock(), [0]
     place = run.place.resolve()
 
     def guarded(call: Callable[..., Any], *, renames: bool) -> Callable[..., Any]:
         def caller(*args: Any, **kwargs: Any) -> Any:
             if "dir_fd" not in kwargs and not (place / os.fsdecode(args[0])).is_relative_to(place):
-                return call(*args, **kwargs)  # such as a cache of compiled code
+                return call(*args, **kwargs)  # other files, such as the cache of compiled code
             with lock:
                 number = count[0]
                 count[0] += 1
             if renames and run.delay:
                 time.sleep(run.delay)
-            if run.refuse is not None and run.refuse[1] == number:
-                raise OSError(run.refuse[0], os.strerror(run.refuse[0]))
+            if run.fail is not None and run.fail[1] == number:
+                raise OSError(run.fail[0], os.strerror(run.fail[0]))
             if run.kill is not None and run.kill[1] == number and not run.kill[2]:
                 os.kill(os.getpid(), run.kill[0])
             answer = call(*args, **kwargs)
@@ -200,13 +200,13 @@ def _set_faults(run: Run) -> list[int]:
 
         return caller
 
-    for name in CALLS:
+    for name in FILE_CALLS:
         setattr(os, name, guarded(getattr(os, name), renames=name in {"replace", "rename"}))
     return count
 
 
 def _main(argv: list[str]) -> int:
-    """Run the command as an interpreter would, up to its last flush; return the exit code."""
+    """Run the command as an interpreter would, including the last flush; return the exit code."""
     from cosep.cli import main  # noqa: PLC0415 - the parent has loaded it
 
     sys.argv = ["cosep", *argv]

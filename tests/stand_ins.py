@@ -1,4 +1,4 @@
-"""Factorizations that are quickly made, and stand-ins for what is known about them."""
+"""Small factorizations for tests of plots and reports, and simple replacements for the records about them."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ HOSTILE = (
 
 
 def factorize(X, rows, cols, names=True):
-    """Factor X by the given rows and columns, with names unless unwanted."""
+    """Return a factorization of X by these rows and columns, with names by default."""
     result = mix(X, Selection(np.array(rows), np.array(cols)), max_iter=3)
     if not names:
         return result
@@ -34,7 +34,7 @@ def factorize(X, rows, cols, names=True):
 
 
 def blocks(sizes=((8, 5), (6, 7), (4, 3)), seed=0):
-    """Return a matrix of blocks of rank one, with the first row and the first column of each."""
+    """Return a block-diagonal matrix with blocks of rank one, and the first row and column of each block."""
     rng = np.random.default_rng(seed)
     X = np.zeros((sum(m for m, _ in sizes), sum(n for _, n in sizes)))
     rows, cols = [], []
@@ -48,7 +48,7 @@ def blocks(sizes=((8, 5), (6, 7), (4, 3)), seed=0):
 
 
 def large(m=20_000, n=900, r=60, letter="w"):
-    """Return many rows, a large core, and names that fill the page, with their factorization and texts."""
+    """Return a large matrix with long names, its factorization with a large core, and long texts."""
     X = scipy.sparse.random_array((m, n), density=0.02, rng=np.random.default_rng(0), format="csr")
     U, V = np.eye(r)[np.arange(m) % r], np.eye(r)[:, np.arange(n) % r]
     U, V = 0.1 * U, 0.1 * V
@@ -78,7 +78,7 @@ def _table(indices, size, seed):
 
 
 def explanation(result, zeros=()):
-    """Return what has the fields of an Explanation, with nan for the given rows."""
+    """Return an object with the fields of an Explanation, with NaN for the given rows."""
     m, n = result.shape
     errors = np.random.default_rng(1).uniform(0, 1, m)
     errors[list(zeros)] = np.nan
@@ -91,7 +91,7 @@ def explanation(result, zeros=()):
 
 
 def stability(result):
-    """Return what has the fields of a Stability."""
+    """Return an object with the fields of a Stability."""
     rng = np.random.default_rng(5)
     sides = {
         side: {"index": indices, "frequency": rng.random(len(indices)), "similarity": rng.random(len(indices))}
@@ -101,7 +101,7 @@ def stability(result):
 
 
 def rank_choice(pairs=((2, 2), (2, 3), (3, 2), (3, 3))):
-    """Return what has the fields of a RankChoice, the last pair recommended."""
+    """Return an object with the fields of a RankChoice that recommends the last pair."""
     rows, cols = np.array(pairs).T
     table = {
         "n_rows": rows,
@@ -114,7 +114,7 @@ def rank_choice(pairs=((2, 2), (2, 3), (3, 2), (3, 3))):
 
 
 def hostile():
-    """Return a matrix whose every name is an attack, its factorization, and hostile texts."""
+    """Return a matrix with hostile names, its factorization, and hostile texts."""
     X, rows, cols = blocks()
     m, n = X.shape
     result = replace(

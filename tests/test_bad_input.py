@@ -50,9 +50,9 @@ from cosep import (
     stability,
     xray,
 )
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.gram import GramMatrix
 from cosep.matrix.scaling import SCALINGS, scale
+from cosep.matrix.validation import as_matrix
 from cosep.nmf.ahals import ahals
 from cosep.nmf.biorthogonal import biorthogonal
 from cosep.nmf.minvol import minvol

@@ -1,4 +1,4 @@
-"""The fuzzing harness tells every outcome from the others, and a short seeded run of every target finds nothing."""
+"""The fuzzing harness classifies every outcome, and a short run of every target finds no failure."""
 
 import json
 import os
@@ -12,14 +12,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-pytest.importorskip("resource", reason="cases run in forks with limits, which this system has not")
+pytest.importorskip("resource", reason="cases run in forks with limits, which this system does not have")
 
 import fuzz
 from benchmarks.harness import read_rows
-from cosep.io.source import InputError
-from fuzz import __main__, harness, mutations, outcomes, page, seeds
+from cosep.io.input_source import InputError
+from fuzz import __main__, corpus, harness, mutations, outcomes, page
 from fuzz.harness import Case, Limits
-from fuzz.outcomes import Found
+from fuzz.outcomes import CaseEnded
 
 # Cases of every target in the short run.
 FEW = 24
@@ -51,26 +51,26 @@ def raised_by_numpy():
 
 
 def clear():
-    from cosep import spa  # noqa: PLC0415 - as late as a case calls it
+    from cosep import spa  # noqa: PLC0415 - imported in the child process
 
     spa(np.ones((2, 2)), -1)
 
 
 PLANTED = {
     "answer": (lambda: None, outcomes.ANSWER),
-    "clear": (clear, outcomes.CLEAR),
-    "several lines": (lambda: fail(InputError("one line\nand another one")), outcomes.UNCLEAR),
-    "by another package": (raised_by_numpy, outcomes.UNCLEAR),
-    "warning": (lambda: np.float64(1e308) * 10, outcomes.UNCLEAR),
+    "clear": (clear, outcomes.CLEAR_ERROR),
+    "several lines": (lambda: fail(InputError("one line\nand another one")), outcomes.UNCLEAR_ERROR),
+    "by another package": (raised_by_numpy, outcomes.UNCLEAR_ERROR),
+    "warning": (lambda: np.float64(1e308) * 10, outcomes.UNCLEAR_ERROR),
     "wrong type": (lambda: fail(KeyError("nothing that a user knows")), outcomes.WRONG_EXCEPTION),
     "exit": (lambda: sys.exit(0), outcomes.WRONG_EXCEPTION),
-    "wrong answer": (lambda: fail(Found(outcomes.WRONG_ANSWER, "another matrix")), outcomes.WRONG_ANSWER),
+    "wrong answer": (lambda: fail(CaseEnded(outcomes.WRONG_ANSWER, "another matrix")), outcomes.WRONG_ANSWER),
     "abort": (os.abort, outcomes.CRASH),
     "early end": (lambda: os._exit(3), outcomes.CRASH),
     "busy": (busy, outcomes.HANG),
     "asleep": (lambda: time.sleep(60), outcomes.HANG),
-    "grows": (grow, outcomes.BLOW_UP),
-    "grows and hides it": (wrapped, outcomes.BLOW_UP),
+    "grows": (grow, outcomes.OUT_OF_MEMORY),
+    "grows and hides it": (wrapped, outcomes.OUT_OF_MEMORY),
     "answer again": (lambda: None, outcomes.ANSWER),
 }
 
@@ -109,11 +109,11 @@ def test_every_outcome_is_recognised(results, kind):
 def test_every_case_is_counted_once_and_failures_leave_their_input(results):
     found, left = results
     assert len(found) == len(PLANTED)
-    bad = [one for one in found.values() if one.verdict.outcome not in outcomes.GOOD]
+    bad = [one for one in found.values() if one.verdict.outcome not in outcomes.EXPECTED_OUTCOMES]
     assert left == sorted(f"planted-{one.seed}" for one in bad)
 
 
-def test_a_crash_tells_the_signal_and_the_place(results):
+def test_a_crash_reports_the_signal_and_the_place(results):
     assert "SIGABRT" in results[0]["abort"].verdict.detail
     assert "test_fuzz.py" in results[0]["abort"].verdict.detail
 
@@ -156,19 +156,19 @@ def test_a_failure_is_printed_with_the_command_that_repeats_it(tmp_path, monkeyp
     assert __main__.main(["planted", "--seed", "0", "--keep", str(tmp_path)]) == 0
 
 
-def test_an_unknown_target_is_refused_by_name(capsys):
+def test_an_unknown_target_is_an_error_that_names_it(capsys):
     with pytest.raises(SystemExit):
         __main__.main(["nonsense"])
-    assert "there is no target nonsense; there are files, calls" in capsys.readouterr().err
+    assert "unknown target nonsense; expected one of files, calls" in capsys.readouterr().err
 
 
 def test_seeds_and_changes_are_the_same_every_time(tmp_path):
-    first, second = (seeds.seeds(_new(tmp_path / name)) for name in ("a", "b"))
+    first, second = (corpus.sample_inputs(_new(tmp_path / name)) for name in ("a", "b"))
     assert first == second
     data = bytes(range(256))
     for seed in range(50):
-        assert mutations.bytes_of(Random(seed), data) == mutations.bytes_of(Random(seed), data)
-    assert len({mutations.bytes_of(Random(seed), data) for seed in range(50)}) > 40
+        assert mutations.mutate_bytes(Random(seed), data) == mutations.mutate_bytes(Random(seed), data)
+    assert len({mutations.mutate_bytes(Random(seed), data) for seed in range(50)}) > 40
 
 
 def _new(folder):
@@ -178,7 +178,7 @@ def _new(folder):
 
 def test_escapes_do_not_change_what_json_means():
     text = json.dumps({"filters": [{"id": "pickle", "n": 1, "on": True, "none": None}]})
-    changed = {mutations.escaped(Random(seed), text) for seed in range(20)}
+    changed = {mutations.with_escapes(Random(seed), text) for seed in range(20)}
     assert len(changed) > 10
     assert all(json.loads(one) == json.loads(text) for one in changed)
 

@@ -5,7 +5,7 @@ import pytest
 
 from cosep import choose_rank, faithful, make_coseparable
 from cosep.assess.bi_cross_validation import N_FOLDS, agreement, explained, fitted_core, split
-from cosep.matrix.checks import as_matrix
+from cosep.matrix.validation import as_matrix
 from oracles import checked_nnls
 
 rng = np.random.default_rng(0)

@@ -6,7 +6,7 @@ from cosep import faithful
 from cosep.assess.bi_cross_validation import BiCrossValidation, Trial
 from cosep.assess.rank import LARGEST_DEFAULT_RANK
 from cosep.assess.rank_search import RankSearch
-from cosep.matrix.checks import as_matrix
+from cosep.matrix.validation import as_matrix
 
 
 def test_default_ranks_reach_every_planted_one_at_the_announced_cost():

@@ -96,7 +96,7 @@ def test_what_was_planted_is_found_in_every_storage(form):
 def test_layers_keys_and_parameters(tmp_path):
     adata, truth = planted()
     adata.layers["counts"], adata.X = adata.X, None
-    with pytest.raises(ValueError, match=r"adata.X is empty; pass layer=, one of 'counts'"):
+    with pytest.raises(ValueError, match=r"X is empty; pass layer=, one of 'counts'"):
         annotate(adata, 3, 3)
     annotate(adata, 3, 3, layer="counts", key="mine", method="spa", preselect=(20, None), tol=1e-4)
     assert {"mine", "mine_selected"} <= set(adata.obs) & set(adata.var)
@@ -157,9 +157,9 @@ def test_what_is_no_annotated_data_in_memory_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"layer": "nonsense"}, "layer='nonsense' is no layer of adata; keep the counts in a layer"),
-        ({"layer": "raw"}, "layer='raw' is no layer"),
-        ({"layer": 3}, "layer=3 is no layer"),
+        ({"layer": "nonsense"}, "layer='nonsense' is not one of the layers: there are none"),
+        ({"layer": "raw"}, "layer='raw' is not one of the layers"),
+        ({"layer": 3}, "layer=3 is not one of the layers"),
         ({"key": ""}, "key=''"),
         ({"key": "a/b"}, "key='a/b'"),
         ({"key": 3}, "key=3"),

@@ -6,7 +6,7 @@ import scipy.sparse
 
 from cosep import CoSeparableNMF, Selection, clustering_accuracy, mix
 from cosep.fit.clusters import co_cluster
-from cosep.matrix.checks import as_matrix
+from cosep.matrix.validation import as_matrix
 from cosep.solve.alternation import Budget
 from cosep.solve.plain_nmf import extrapolated
 

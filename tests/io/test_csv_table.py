@@ -1,4 +1,4 @@
-"""Tables as text, cut into pieces wherever their records end."""
+"""Tables as text, cut into pieces between any two records."""
 
 import csv
 
@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosep.io import csv_table, read
-from cosep.io.records import records
+from cosep.io.csv_records import parse_records
 
 PARTS = st.sampled_from(["plain", 'a "b" c', "multi\nline", "x,y", '""', '"', 'tail"', '\n\n"\n', "é\r\nü", '5" disk'])
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A place for tables, which are read a few bytes at a time."""
+    """Folder for tables, which are read a few bytes at a time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_table, "PIECE_BYTES", 64)
         patch.setattr(csv_table, "PIECE_ROWS", 1)
@@ -40,7 +40,7 @@ def test_names_with_quotes_and_line_ends_survive_any_cut(folder, parts, quoting,
     np.testing.assert_array_equal(table.values, X)
 
 
-def test_a_field_that_is_never_closed_is_told_or_read_to_the_end(folder):
+def test_a_field_without_a_closing_quote_raises_or_is_read_to_the_end(folder):
     (folder / "b.csv").write_text(',p,q\na,1,2\n"b,3,4\nc,5,6\n')
     with pytest.raises(ValueError, match=r"b\.csv"):
         read(folder / "b.csv", layout="wide")
@@ -53,10 +53,10 @@ def test_records_are_those_of_the_csv_module(parts):
     try:
         expected = [record for record in csv.reader(line for line in lines if line) if record]
     except csv.Error:
-        with pytest.raises(ValueError, match="a carriage return stands within a line"):
-            list(records((line for line in lines if line), ","))
+        with pytest.raises(ValueError, match="a carriage return is inside a line"):
+            list(parse_records((line for line in lines if line), ","))
     else:
-        assert list(records((line for line in lines if line), ",")) == expected
+        assert list(parse_records((line for line in lines if line), ",")) == expected
 
 
 def test_a_carriage_return_within_quotes_is_part_of_a_name(folder):
@@ -67,30 +67,30 @@ def test_a_carriage_return_within_quotes_is_part_of_a_name(folder):
     assert table.values.tolist() == [[1, 2], [3, 4], [5, 6]]
 
 
-def test_a_carriage_return_elsewhere_is_refused(folder):
+def test_a_carriage_return_elsewhere_raises(folder):
     (folder / "d.csv").write_bytes(b",p,q\na\rb,1,2\n")
-    with pytest.raises(ValueError, match=r"d\.csv: .*a carriage return stands within a line; put quotes around"):
+    with pytest.raises(ValueError, match=r"d\.csv: .*a carriage return is inside a line; put quotes around"):
         read(folder / "d.csv", layout="wide")
 
 
-def test_a_cell_of_many_digits_is_told_at_once(folder):
-    """By a pattern that can match digits in two ways this would take minutes."""
+def test_a_cell_of_many_digits_raises_quickly(folder):
+    """With a pattern that matches digits in two ways this would take minutes."""
     (folder / "e.csv").write_text(f"n,a,b,c\nr,1,2,3\ns,{'1' * 200_000}x,2,3\n")
-    with pytest.raises(ValueError, match=r"row 2, column 'a' is '1111.*, where a number is expected"):
+    with pytest.raises(ValueError, match=r"expected a number in row 2, column 'a', got '1111"):
         read(folder / "e.csv")
 
 
-def test_digits_of_other_scripts_are_told(folder):
+def test_digits_of_other_scripts_raise(folder):
     (folder / "i.csv").write_text("n,a,b,c\nr,1,2,3\ns,\u0661\u0662,2,3\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="row 2, column 'a' is '\u0661\u0662', where a number is expected"):
+    with pytest.raises(ValueError, match="expected a number in row 2, column 'a', got '\u0661\u0662'"):
         read(folder / "i.csv")
 
 
 def test_rows_and_lines_have_limits(folder, monkeypatch):
     (folder / "f.csv").write_text("n,a,b\n" + "r,1,2\n" * 200 + '"' + "x,1,2\n" * 999)
-    with pytest.raises(ValueError, match="has a row of more than 1024 bytes; is a quote never closed"):
+    with pytest.raises(ValueError, match="has a row of more than 1024 bytes; is a closing quote missing"):
         read(folder / "f.csv", layout="wide")
-    monkeypatch.setattr(csv_table, "LONGEST_LINE", 100)
+    monkeypatch.setattr(csv_table, "MAX_LINE_BYTES", 100)
     (folder / "g.csv").write_text(f"{'a' * 200}\n1\n")
     with pytest.raises(ValueError, match="has a line of more than 100 bytes"):
         read(folder / "g.csv")

@@ -1,4 +1,4 @@
-"""Labels and names from files of their own."""
+"""Labels and names of rows and columns in their own files."""
 
 import gzip
 
@@ -38,7 +38,7 @@ def test_labels_in_one_column(tmp_path):
         ("x.txt", "\0", "binary"),
     ],
 )
-def test_labels_that_do_not_fit_are_refused(name, content, reason, tmp_path):
+def test_labels_that_do_not_fit_raise(name, content, reason, tmp_path):
     (tmp_path / name).write_text(content)
     with pytest.raises(ValueError, match=f"{name}: .*{reason}"):
         read_labels(tmp_path / name, ROWS)

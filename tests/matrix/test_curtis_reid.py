@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.curtis_reid import TIE_SHIFT, balanced, balanced_rows, curtis_reid, rescaled
+from cosep.matrix.validation import as_matrix
 
 STRONGLY_SCALED = np.array([[0.01, 0, 1e5, 0], [2000, 0, 2e10, 0.002], [1e-4, 2e-9, 0, 1e-10], [0, 2e-10, 200, 2e-11]])
 

@@ -23,9 +23,9 @@ from cosep import (
     preselected,
     row_blocks,
 )
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.filled import filled
 from cosep.matrix.scaling import SCALINGS, scale
+from cosep.matrix.validation import as_matrix
 from cosep.nmf.rank2 import rank2
 from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS, EITHER_SELECTORS
 

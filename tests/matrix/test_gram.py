@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.gram import GramMatrix
+from cosep.matrix.validation import as_matrix
 
 RANDOM = np.random.default_rng(17)
 

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse
 
 from cosep.matrix import leading
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.leading import leading_triplets
+from cosep.matrix.validation import as_matrix
 
 RANDOM = np.random.default_rng(3)
 LARGE = {

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse
 
 from cosep.matrix import local
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.uniform(size=(17, 9)) * (RANDOM.uniform(size=(17, 9)) < 0.5)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from cosep import Selection, mix
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.scaling import SCALINGS, scale
+from cosep.matrix.validation import as_matrix
 from oracles import unscale
 
 RANDOM = np.random.default_rng(2)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.units import in_relative_units, in_units_of_product, shared_units
+from cosep.matrix.validation import as_matrix
 
 X = np.array([[3.0, 1.0], [0.0, 2.0]])
 UNITS = [2.0**-1000, 1.0, 2.0**1000]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import NMF
 
-from cosep.matrix.checks import as_matrix
+from cosep.matrix.validation import as_matrix
 from cosep.nmf.ahals import _max_sweeps, _revive, _sweep, ahals
 from oracles import checked_nnls, hals_sweep
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosep import Factorization
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.gram import GramMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.nmf.ahals import ahals
 from cosep.nmf.biorthogonal import biorthogonal
 from cosep.nmf.minvol import minvol

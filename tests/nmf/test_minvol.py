@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from cosep.matrix.checks import as_matrix
+from cosep.matrix.validation import as_matrix
 from cosep.nmf.ahals import ahals
 from cosep.nmf.minvol import minvol, simplex_coefficients, simplex_mixtures
 from oracles import qp_simplex

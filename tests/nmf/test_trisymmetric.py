@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cosep import Pool, SelectionWarning, spa
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.gram import GramMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.nmf.trisymmetric import trisymmetric
 from oracles import checked_nnls
 

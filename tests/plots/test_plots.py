@@ -12,8 +12,8 @@ from cosep import CUR, CoSeparableNMF, Factorization, Selection, mix, plots
 from cosep.findings.overview import MOST_LINES, overview
 from cosep.findings.topics import topics_of
 from cosep.findings.wording import brief, count, excerpt, name_of, percent, points, quantity, readable, squeezed
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.scaling import scale
+from cosep.matrix.validation import as_matrix
 from cosep.plots.drawing import hovering, label
 
 

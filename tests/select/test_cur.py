@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from cosep import SelectionWarning, cur
-from cosep.matrix.checks import as_matrix
+from cosep.matrix.validation import as_matrix
 from cosep.select.cur import METHODS, leading
 from cosep.solve.cur_link import LINKS, link_selected
 

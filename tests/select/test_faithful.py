@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from cosep import CoSeparableNMF, Pool, Selection, SelectionWarning, faithful, greedy, index_accuracy, make_coseparable
-from cosep.matrix.checks import as_matrix
+from cosep.matrix.validation import as_matrix
 from oracles import checked_nnls
 
 module = import_module("cosep.select.faithful")

@@ -10,8 +10,8 @@ import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from cosep import Pool, fgm, make_coseparable
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.select.fgm import SOLVERS, choose
 from cosep.select.rays import distinct_rays
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosep import preselect
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.leading import leading_triplets
+from cosep.matrix.validation import as_matrix
 from cosep.select.preselection import representative, split, threshold
 from oracles import checked_nnls
 

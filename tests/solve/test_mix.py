@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosep import Selection, make_coseparable, mix
-from cosep.matrix.checks import as_matrix
+from cosep.matrix.validation import as_matrix
 from cosep.solve.labels import factor_labels
 from cosep.solve.nonnegative import column_weights, nonnegative
 from oracles import checked_nnls

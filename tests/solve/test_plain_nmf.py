@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cosep.matrix.checks import as_matrix
+from cosep.matrix.validation import as_matrix
 from cosep.nmf.ahals import ahals
 from cosep.solve.alternation import Budget
 from cosep.solve.plain_nmf import extrapolated

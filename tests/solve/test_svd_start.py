@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cosep.matrix.checks import as_matrix
+from cosep.matrix.validation import as_matrix
 from cosep.solve.svd_start import svd_start
 
 RANDOM = np.random.default_rng(11)

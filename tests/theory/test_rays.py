@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from cosep.datasets import make_coseparable
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.curtis_reid import curtis_reid
+from cosep.matrix.validation import as_matrix
 from cosep.theory import cone, extreme_rays, is_separable
 from oracles import brute_force_columns, checked_nnls, lp_in_cone
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from cosep import CoSeparableNMF, Selection, greedy, make_coseparable, row_blocks
 from cosep.fit.clusters import co_cluster
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.row_blocks import RowBlocks
+from cosep.matrix.validation import as_matrix
 from cosep.select import BOTH_SELECTORS
 from cosep.solve.alternation import Budget
 from cosep.solve.labels import factor_labels

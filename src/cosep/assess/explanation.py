@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.matrix.checks import as_matrix, check_callback, check_nonzero
+from cosep.matrix.checks import check_callback, check_nonzero
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.records.factorization import Factorization
 from cosep.records.product import CANCELLATION
 from cosep.solve.alternation import half_squared_error

@@ -11,8 +11,9 @@ import numpy as np
 
 from cosep.assess.bi_cross_validation import BiCrossValidation, Rank, n_folds, standard_error
 from cosep.assess.rank_search import MIN_ERROR_GAIN, RankSearch
-from cosep.matrix.checks import as_matrix, check_callback, check_count, check_jobs, check_nonzero, check_random
+from cosep.matrix.checks import check_callback, check_count, check_jobs, check_nonzero, check_random
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.select import BOTH_SELECTORS
 from cosep.select.method import Method, method_named
 from cosep.utils.messages import shown

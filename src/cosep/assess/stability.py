@@ -8,16 +8,9 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from cosep.assess.selecting import select_without_warnings
-from cosep.matrix.checks import (
-    as_matrix,
-    check_callback,
-    check_jobs,
-    check_nonzero,
-    check_number,
-    check_positive,
-    check_random,
-)
+from cosep.matrix.checks import check_callback, check_jobs, check_nonzero, check_number, check_positive, check_random
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.records.selection import Selection, check_selection
 from cosep.select import BOTH_SELECTORS
 from cosep.select.method import Method, method_named

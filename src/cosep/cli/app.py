@@ -310,7 +310,7 @@ def _reader(
 
 def _in_blocks(context: typer.Context, source: Path) -> bool:
     """Tell whether INPUT is in blocks of rows; refuse options that say nothing of what it is."""
-    from cosep.io.stores import is_blocks  # noqa: PLC0415 - help is quick without the numerics
+    from cosep.io.block_reading import is_blocks  # noqa: PLC0415 - help is quick without the numerics
 
     blocks = is_blocks(source)
     for option in context.command.params:

@@ -34,7 +34,7 @@ from cosep.findings.wording import count, percent
 from cosep.fit.checkpoint import Checkpoint
 from cosep.fit.factors import Fitted, long_factors
 from cosep.io import read_blocks
-from cosep.io.writing import CHUNK, new_array
+from cosep.io.block_writing import CHUNK, new_array
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.row_blocks import RowBlocks
 from cosep.records.factorization import Factorization

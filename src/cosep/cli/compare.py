@@ -17,7 +17,8 @@ from cosep.cli.summary import Output, json_text, wide_enough
 from cosep.cli.watching import watching
 from cosep.estimators import HALSNMF, CoSeparableNMF
 from cosep.io import NamedMatrix
-from cosep.matrix.checks import as_matrix, check_choice, check_count, check_nonzero
+from cosep.matrix.checks import check_choice, check_count, check_nonzero
+from cosep.matrix.validation import as_matrix
 from cosep.metrics import clustering_accuracy
 from cosep.select import BOTH_SELECTORS
 from cosep.solve.labels import factor_labels

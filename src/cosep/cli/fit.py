@@ -28,9 +28,10 @@ from cosep.estimators import CoSeparableNMF
 from cosep.findings.topics import topics_of
 from cosep.findings.wording import count
 from cosep.io import NamedMatrix
-from cosep.matrix.checks import as_matrix, check_choice, check_count, check_number
+from cosep.matrix.checks import check_choice, check_count, check_number
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.scaling import SCALINGS, scale
+from cosep.matrix.validation import as_matrix
 from cosep.metrics import clustering_accuracy
 from cosep.records.factorization import Factorization
 from cosep.records.selection import Selection

@@ -56,7 +56,7 @@ def refuse_inputs(
 
 def _would_join(out: Path, path: Path) -> bool:
     """Tell whether an output would be an input, or a part of one that is a folder."""
-    from cosep.io.stores import is_blocks  # noqa: PLC0415 - help is quick without it
+    from cosep.io.block_reading import is_blocks  # noqa: PLC0415 - help is quick without it
 
     goal = Path(os.path.realpath(out))
     if path == STANDARD_INPUT or not goal.is_relative_to(os.path.realpath(path)):

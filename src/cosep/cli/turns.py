@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.io.record import numbered
+from cosep.io.named_matrix import numbered
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.row_blocks import RowBlocks
 from cosep.utils.types import Callback, Indices

@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cosep.matrix.checks import NotNumbersError, as_matrix, check_positive, is_from_dask
+from cosep.matrix.checks import check_positive
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.row_blocks import Column, RowBlocks
 from cosep.matrix.to_row_blocks import own_blocks, row_blocks
+from cosep.matrix.validation import NotNumbersError, as_matrix, is_from_dask
 from cosep.records.factorization import Factorization
 from cosep.records.product import squared_row_errors
 from cosep.records.selection import Selection

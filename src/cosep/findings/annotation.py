@@ -8,9 +8,9 @@ import numpy as np
 
 from cosep.estimators import CoSeparableNMF
 from cosep.estimators.base import by_position
-from cosep.matrix.checks import as_matrix
-from cosep.matrix.to_row_blocks import layer_names
+from cosep.matrix.validation import as_matrix
 from cosep.select.pool import Pool
+from cosep.utils.layers import anndata_layer, anndata_layer_names
 from cosep.utils.messages import shown
 from cosep.utils.types import Indices
 
@@ -140,22 +140,11 @@ def _check(adata: Any, key: Any) -> None:
 def _values(adata: Any, layer: Any) -> Any:
     """Return the data to fit, nothing of it negative."""
     source = "adata.X" if layer is None else f"layer={shown(layer)}"
-    others = [*layer_names(adata), *(["raw"] if adata.raw is not None else [])]
+    others = anndata_layer_names(adata)
     choice = f"pass layer=, one of {', '.join(map(repr, others))}" if others else "keep the counts in a layer"
-    if layer is None:
-        values = adata.X
-    elif isinstance(layer, str) and layer in adata.layers:
-        values = adata.layers[layer]
-    elif isinstance(layer, str) and layer == "raw" and adata.raw is not None:
-        if not np.array_equal(adata.raw.var_names, adata.var_names):
-            msg = "layer='raw' has other genes than adata; annotate adata.raw.to_adata() instead."
-            raise ValueError(msg)
-        values = adata.raw.X
-    else:
-        msg = f"{source} is no layer of adata; {choice}."
-        raise ValueError(msg)
-    if values is None:
-        msg = f"{source} is empty; {choice}."
+    values, is_raw = anndata_layer(adata, layer)
+    if is_raw and not np.array_equal(adata.raw.var_names, adata.var_names):
+        msg = "layer='raw' has other genes than adata; annotate adata.raw.to_adata() instead."
         raise ValueError(msg)
     M = as_matrix(values, source, signed=True)
     smallest = float((M.values.data if M.is_sparse else M.values).min(initial=0.0))

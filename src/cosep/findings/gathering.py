@@ -12,8 +12,9 @@ from cosep.assess.rank import RANK_COLUMNS
 from cosep.findings.cards import Record, check_same, topic_cards
 from cosep.findings.topics import Topics, topics_of
 from cosep.findings.wording import Names, count, excerpt, name_of, percent, quantity, readable, squeezed
-from cosep.matrix.checks import as_matrix, check_nonzero, check_number, check_positive, check_record
+from cosep.matrix.checks import check_nonzero, check_number, check_positive, check_record
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.records.factorization import Factorization
 from cosep.utils.columns import check_column, check_table, flat
 from cosep.utils.messages import shown

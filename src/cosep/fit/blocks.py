@@ -18,10 +18,10 @@ from cosep.fit.clusters import cluster_factors, label, unit
 from cosep.fit.factors import Fitted, Outcome, Short, Sums, balanced, long_factors, outcome, row_shares, sums
 from cosep.fit.passes import Passes
 from cosep.fit.statistics import Drawing, Statistics, statistics
-from cosep.matrix.checks import SAFE_EXPONENT
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.row_blocks import Column, RowBlocks
 from cosep.matrix.scaling import inverse
+from cosep.matrix.validation import SAFE_EXPONENT
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
 from cosep.records.selection import Selection

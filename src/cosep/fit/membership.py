@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.records.factorization import Factorization
 from cosep.solve.nonnegative import coefficients
 from cosep.utils.types import Array

@@ -1,11 +1,11 @@
-"""Files of the outside world: matrices with names, blocks of rows, texts, labels."""
+"""Files and texts as matrices with names, and blocks of rows in files and Zarr stores."""
 
-from cosep.io.counts import TextOptions, vectorise
+from cosep.io.block_reading import read_blocks
+from cosep.io.block_writing import write_blocks
+from cosep.io.named_matrix import NamedMatrix
 from cosep.io.names import read_labels, read_names
 from cosep.io.reading import read
-from cosep.io.record import NamedMatrix
-from cosep.io.stores import read_blocks
-from cosep.io.writing import write_blocks
+from cosep.io.word_counts import TextOptions, vectorise
 
 __all__ = [
     "NamedMatrix",

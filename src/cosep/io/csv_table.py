@@ -1,4 +1,4 @@
-"""A ``.csv`` or ``.tsv`` file enters; its heading and pieces of some thousand rows leave."""
+"""Tables in ``.csv`` and ``.tsv`` files, read in pieces of some thousand rows."""
 
 import itertools
 import re
@@ -6,82 +6,92 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from cosep.io.layout import MISSING, NUMBER, SAMPLE, is_numbers
-from cosep.io.records import records
-from cosep.io.source import BYTES_A_LINE, Source
+from cosep.io.csv_records import parse_records
+from cosep.io.input_source import BYTES_PER_LINE, InputSource
+from cosep.io.table_layout import MISSING, NUMBER, SAMPLE_ROWS, are_numbers
 from cosep.utils.extras import optional
 from cosep.utils.messages import shown
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-# What is parsed at a time: so many bytes, or so many rows if they are long. A row must fit into some such pieces.
+# A piece that is parsed at a time has this many bytes, or this many rows if they are long. A row may have a few pieces.
 PIECE_BYTES = 1 << 22
 PIECE_ROWS = 128
-PIECES_A_ROW = 16
-# Bytes of a line, and fields of all rows that are looked at first, at the most.
-LONGEST_LINE, SAMPLE_FIELDS = 1 << 28, 1 << 24
-# Memory that a field takes while it is text.
-BYTES_A_FIELD = 64
+MAX_PIECES_PER_ROW = 16
+# Most bytes of a line, and most fields of the rows that are read first.
+MAX_LINE_BYTES, SAMPLE_FIELDS = 1 << 28, 1 << 24
+# Memory for a field while it is text.
+BYTES_PER_FIELD = 64
 
 
-class CommaTable:
-    """A table as text: ``names`` is the heading, ``sample`` the first rows; it declares no ``index`` of row names."""
+class CsvTable:
+    """A table as text.
+
+    Attributes
+    ----------
+    names : list of str
+        The header.
+    sample : list of list of str
+        The first rows.
+    index : None
+        The file itself does not say which column holds the row names.
+    """
 
     index: str | None = None
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: InputSource) -> None:
         self.source = source
         self.separator = SEPARATORS[source.suffix]
         self.arrow = optional("pyarrow", f"reading {source.suffix}", "cli")
         self.csv = optional("pyarrow.csv", f"reading {source.suffix}", "cli")
-        with source.expecting("a table"), self._after_heading() as (heading, stream):
-            rows = max(1, min(SAMPLE, SAMPLE_FIELDS // max(1, len(heading))))
+        with source.expecting("a table"), self._after_header() as (header, stream):
+            rows = max(1, min(SAMPLE_ROWS, SAMPLE_FIELDS // max(1, len(header))))
             self.sample = list(itertools.islice(self._records(stream), rows))
         if not self.sample:
-            source.fail("has a heading but no rows; expected at least one.")
+            source.fail("has a header but no rows; expected at least one.")
         width = len(self.sample[0])
-        if len(heading) == 1 and self.separator == "," and max(map(heading[0].count, ";\t")):
+        if len(header) == 1 and self.separator == "," and max(map(header[0].count, ";\t")):
             source.fail("the separator is not a comma; save it with commas, or with tabs as .tsv.")
-        if len(heading) == width - 1:
-            heading = ["", *heading]  # R leaves the corner out
-        if len(heading) != width:
-            source.fail(f"the heading has {len(heading)} columns, the first row {width}; make them equal.")
-        if is_numbers(heading) and "" not in heading and heading != [str(j) for j in range(width)]:
+        if len(header) == width - 1:
+            header = ["", *header]  # R omits the header of the row names
+        if len(header) != width:
+            source.fail(f"the header has {len(header)} columns, the first row {width}; make them equal.")
+        if are_numbers(header) and "" not in header and header != [str(j) for j in range(width)]:
             source.fail("the first line has only numbers; add a line with the names of the columns above it.")
-        self.names = heading
+        self.names = header
 
     def _records(self, stream: BinaryIO) -> Iterator[list[str]]:
-        """Read record by record, not a byte further."""
-        return records(self._lines(stream), self.separator)
+        """Yield records, without reading beyond the last one."""
+        return parse_records(self._lines(stream), self.separator)
 
     def _lines(self, stream: BinaryIO) -> Iterator[str]:
-        lines = iter(lambda: stream.readline(LONGEST_LINE), b"")
-        for line in self.source.bounded(lines, BYTES_A_LINE, "its lines"):
-            if len(line) == LONGEST_LINE:
-                self.source.fail(f"has a line of more than {LONGEST_LINE} bytes; is it a table?")
+        lines = iter(lambda: stream.readline(MAX_LINE_BYTES), b"")
+        for line in self.source.limited(lines, BYTES_PER_LINE, "its lines"):
+            if len(line) == MAX_LINE_BYTES:
+                self.source.fail(f"has a line of more than {MAX_LINE_BYTES} bytes; is it a table?")
             count = line.count(self.separator.encode())
-            self.source.check_growth(BYTES_A_FIELD * count, f"a line of {count + 1} fields")
+            self.source.check_growth(BYTES_PER_FIELD * count, f"a line of {count + 1} fields")
             yield line.decode()
 
     @contextmanager
-    def _after_heading(self) -> Iterator[tuple[list[str], BinaryIO]]:
+    def _after_header(self) -> Iterator[tuple[list[str], BinaryIO]]:
         with self.source.open_bytes(text=True) as stream:
-            heading = next(self._records(stream), [])
-            if heading:
-                heading[0] = heading[0].removeprefix("\ufeff")
-            yield heading, stream
+            header = next(self._records(stream), [])
+            if header:
+                header[0] = header[0].removeprefix("\ufeff")
+            yield header, stream
 
-    def pieces(self, numbers: list[int], words: list[int]) -> Iterator[dict[int, Any]]:
-        """Yield these columns, by position, as Arrow arrays: of float64, and of text just as it stands."""
+    def pieces(self, numbers: list[int], texts: list[int]) -> Iterator[dict[int, Any]]:
+        """Yield these columns, by position, as Arrow arrays of float64 and of unchanged text."""
         names = [str(j) for j in range(len(self.names))]
-        kinds = {names[j]: self.arrow.float64() for j in numbers} | {names[j]: self.arrow.string() for j in words}
+        kinds = {names[j]: self.arrow.float64() for j in numbers} | {names[j]: self.arrow.string() for j in texts}
         piece = max(PIECE_BYTES, PIECE_ROWS * max(sum(map(len, record)) + len(record) for record in self.sample))
         done = 0
         parse = self.csv.ParseOptions(delimiter=self.separator, newlines_in_values=True)
         convert = self.csv.ConvertOptions(
             column_types=kinds, include_columns=list(kinds), null_values=list(MISSING), strings_can_be_null=False
         )
-        with self.source.expecting("a table"), self._after_heading() as (_, stream):
-            # Arrow reads no file of ours: its threads must not call Python when that has come to an end.
+        with self.source.expecting("a table"), self._after_header() as (_, stream):
+            # Arrow gets bytes, not a Python file, because its threads must not call Python at shutdown.
             for text in self._whole_records(stream, piece):
                 options = self.csv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=names)
                 try:
@@ -90,16 +100,18 @@ class CommaTable:
                     self._locate(done, numbers)
                     raise
                 if table.num_rows:
-                    yield {j: table.column(names[j]).chunk(0) for j in (*numbers, *words)}
+                    yield {j: table.column(names[j]).chunk(0) for j in (*numbers, *texts)}
                     done += table.num_rows
 
     def _whole_records(self, stream: BinaryIO, size: int) -> Iterator[bytes]:
-        """Yield the text in pieces of about this size that end where a record does."""
+        """Yield the text in pieces of about this size that end with a record."""
         rest = b""
         while block := stream.read(size):
             rest += block
-            if len(rest) > PIECES_A_ROW * size:
-                self.source.fail(f"has a row of more than {PIECES_A_ROW * size} bytes; is a quote never closed?")
+            if len(rest) > MAX_PIECES_PER_ROW * size:
+                self.source.fail(
+                    f"has a row of more than {MAX_PIECES_PER_ROW * size} bytes; is a closing quote missing?"
+                )
             if end := self._end_of_records(rest):
                 yield rest[:end]
                 rest = rest[end:]
@@ -107,7 +119,7 @@ class CommaTable:
             yield rest
 
     def _end_of_records(self, text: bytes) -> int:
-        """Return where the last line ends that is not within a quoted field; 0 if there is none."""
+        """Return the end of the last line that is not inside a quoted field, or 0 if there is none."""
         end = text.rfind(b"\n") + 1
         if b'"' in text:
             quoted = re.finditer(rb'(?:^|(?<=[\r\n%b]))"[^"]*(?:""[^"]*)*"?' % self.separator.encode(), text)
@@ -117,14 +129,14 @@ class CommaTable:
         return end
 
     def _locate(self, done: int, numbers: list[int]) -> None:
-        """Raise for the first record after those that are done which is no row of numbers."""
-        with self._after_heading() as (_, stream):
+        """Raise for the first record after the first ``done`` ones that is not a row of numbers."""
+        with self._after_header() as (_, stream):
             for at, record in enumerate(itertools.islice(self._records(stream), done, None), done + 1):
                 if len(record) != len(self.names):
-                    self.source.fail(f"row {at} has {len(record)} columns instead of {len(self.names)}; mend it.")
+                    self.source.fail(f"row {at} has {len(record)} columns instead of {len(self.names)}; fix it.")
                 for j in numbers:
                     if record[j] not in MISSING and not NUMBER.fullmatch(record[j]):
                         self.source.fail(
-                            f"row {at}, column {shown(self.names[j])} is {shown(record[j], 50)}, where a number is "
-                            "expected; leave the column out, or name it as index or labels."
+                            f"expected a number in row {at}, column {shown(self.names[j])}, got "
+                            f"{shown(record[j], 50)}; drop the column, or pass it as index= or labels=."
                         )

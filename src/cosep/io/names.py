@@ -1,26 +1,26 @@
-"""A file of names or labels enters; an array of text leaves, in the order of the rows."""
+"""Names and labels of rows and columns in files of their own."""
 
 import os
 from typing import Any
 
+from cosep.io.csv_records import parse_records
 from cosep.io.csv_table import SEPARATORS
-from cosep.io.record import Names, as_names
-from cosep.io.records import records
-from cosep.io.source import Source, opened
+from cosep.io.input_source import InputSource, open_source
+from cosep.io.named_matrix import Names, as_names
 from cosep.utils.columns import flat
 from cosep.utils.messages import shown
 
-# Memory that a line takes, besides its characters.
-BYTES_AN_ENTRY = 256
+# Memory for a line, in addition to its characters.
+BYTES_PER_LINE = 256
 
 
 def read_names(path: str | os.PathLike[str]) -> Names:
-    """Read names, one on each line, for a matrix whose file has none.
+    """Read names, one per line, for a matrix whose file has none.
 
     Parameters
     ----------
     path : path
-        A text file in UTF-8, compressed or not. Nothing is stripped but the line ends; a blank line is an empty name.
+        A text file in UTF-8, compressed or not. Only line ends are stripped; a blank line is an empty name.
 
     Returns
     -------
@@ -32,19 +32,20 @@ def read_names(path: str | os.PathLike[str]) -> Names:
     >>> from cosep.io import read, read_names
     >>> counts = replace(read("tr11.mat"), col_names=read_names("tr11.words.txt"))  # doctest: +SKIP
     """
-    with opened(path, None) as source:
+    with open_source(path, None) as source:
         return as_names(source, _lines(source))
 
 
 def read_labels(path: str | os.PathLike[str], row_names: Any) -> Names:
-    """Read the classes of rows: one label on each line, or a table with a heading and the columns name and label.
+    """Read the labels of rows: one label per line, or a table with a header and the columns name and label.
 
     Parameters
     ----------
     path : path
-        Labels in the order of the rows; or, if it ends in .csv or .tsv and has two columns, rows by their names, in any
-        order. Other rows than those named may be in it.
+        Labels in the order of the rows. A .csv or .tsv file with two columns has the names of rows and their labels, in
+        any order, and may have more rows than the matrix.
     row_names : sequence of str
+        Names of the rows of the matrix.
 
     Returns
     -------
@@ -54,7 +55,7 @@ def read_labels(path: str | os.PathLike[str], row_names: Any) -> Names:
     Raises
     ------
     ValueError
-        If a row has no label, or two that differ.
+        If a row has no label, or two different ones.
 
     Examples
     --------
@@ -67,10 +68,12 @@ def read_labels(path: str | os.PathLike[str], row_names: Any) -> Names:
         msg = f"row_names must be a list of names, got {shown(row_names)}."
         raise ValueError(msg)
     names = [str(name) for name in listed]
-    with opened(path, None) as source:
+    with open_source(path, None) as source:
         if source.suffix in SEPARATORS:
             with source.expecting("a table of names and labels"), source.open_text() as stream:
-                table = list(source.bounded(records(stream, SEPARATORS[source.suffix]), BYTES_AN_ENTRY, "its rows"))
+                table = list(
+                    source.limited(parse_records(stream, SEPARATORS[source.suffix]), BYTES_PER_LINE, "its rows")
+                )
             widths = {len(record) for record in table}
             if widths == {2}:
                 return as_names(source, _by_name(source, table[1:], names))
@@ -82,16 +85,16 @@ def read_labels(path: str | os.PathLike[str], row_names: Any) -> Names:
         else:
             found = _lines(source)
         if len(found) != len(names):
-            source.fail(f"has {len(found)} labels for {len(names)} rows; expected one for each, in their order.")
+            source.fail(f"has {len(found)} labels for {len(names)} rows; expected one for each row, in the same order.")
         return as_names(source, found)
 
 
-def _lines(source: Source) -> list[str]:
+def _lines(source: InputSource) -> list[str]:
     with source.expecting("one entry per line"), source.open_text() as stream:
-        return [line.rstrip("\r\n") for line in source.bounded(stream, BYTES_AN_ENTRY, "its lines")]
+        return [line.rstrip("\r\n") for line in source.limited(stream, BYTES_PER_LINE, "its lines")]
 
 
-def _by_name(source: Source, records: list[list[str]], names: list[str]) -> list[str]:
+def _by_name(source: InputSource, records: list[list[str]], names: list[str]) -> list[str]:
     known: dict[str, str] = {}
     for name, label in records:
         if known.setdefault(name, label) != label:

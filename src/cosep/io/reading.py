@@ -1,21 +1,22 @@
-"""The path of a file or folder enters; a matrix with the names of its rows and columns leaves."""
+"""The reader of matrices with names, for all file formats."""
 
 import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from cosep.io.arrays import read_npy, read_npz
-from cosep.io.cells import read_cells
-from cosep.io.counts import TextOptions
 from cosep.io.csv_table import SEPARATORS
-from cosep.io.layout import LAYOUTS
+from cosep.io.h5ad_file import read_h5ad
+from cosep.io.input_source import InputSource, open_source
+from cosep.io.json_lines import read_json_lines
 from cosep.io.matlab import read_matlab
-from cosep.io.matrix_market import read_market
-from cosep.io.parquet import PARQUET_SUFFIXES
-from cosep.io.record import NamedMatrix
-from cosep.io.source import Source, opened
+from cosep.io.matrix_market import read_matrix_market
+from cosep.io.named_matrix import NamedMatrix
+from cosep.io.numpy_file import read_npy, read_npz
+from cosep.io.parquet_table import PARQUET_SUFFIXES
+from cosep.io.table_layout import LAYOUTS
 from cosep.io.tables import read_table, read_text_column
-from cosep.io.text import count_texts, read_folder, read_json_lines, read_lines
+from cosep.io.texts import count_texts, read_folder, read_lines
+from cosep.io.word_counts import TextOptions
 from cosep.utils.messages import shown
 
 
@@ -32,43 +33,46 @@ def read(
 ) -> NamedMatrix:
     r"""Read a nonnegative matrix, or count the words of texts.
 
-    The suffix says what a file is:
+    The suffix of the file determines the format:
 
     ====================  ==============================================================================================
-    ``.csv .tsv``         a table with a heading, wide or triplets, or texts; ``.parquet`` likewise
+    ``.csv .tsv``         a table with a header: wide, triplets or texts; also ``.parquet``
     ``.mtx``              Matrix Market
     ``.npz .npy``         scipy.sparse.save_npz, numpy.savez, numpy.save
     ``.mat``              MATLAB, up to version 7
     ``.h5ad``             AnnData
-    ``.txt``              one text per line, blank ones skipped
+    ``.txt``              one text per line, blank lines skipped
     ``.jsonl``            one JSON object per line, with a field for the text
-    a folder              one text in each ``.txt`` file, also in folders within it, in the order of their paths
+    a folder              one text per ``.txt`` file, also in subfolders, in the order of their paths
     ====================  ==============================================================================================
 
-    Text formats are UTF-8, and may end in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. The first column of a wide table
-    names its rows if it has no heading or holds more than numbers. A table of three columns, the third numbers, the
-    second not, lists triplets: row, column, value, where integers are names too, and what is given twice is added up.
-    Names stay as they are written: "NA" and "007" too. Sparse matrices stay sparse, and a table with fewer than a third
-    of nonzeros becomes sparse. Dense tables beyond 1 GiB become float32 where nothing is lost.
+    Text formats are in UTF-8, and may be compressed: ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. The first column of a wide
+    table holds the row names if it has no header or contains anything but numbers. A table of three columns lists
+    triplets (row, column, value) if the third column holds numbers and the second does not; integers may be names, and
+    repeated entries are summed. Names are not changed, also "NA" and "007". Sparse matrices stay sparse, and a table
+    becomes sparse if less than a third of its entries are nonzero. Dense tables of more than 1 GiB become float32 if
+    that is exact.
 
     Parameters
     ----------
     path : path
-        "-" is the standard input, which needs `kind`.
+        A file or folder, or "-" for the standard input, which needs `kind`.
     kind : str, optional
-        The suffix to go by instead of that of the path, such as "csv.gz".
+        The suffix to use instead of that of the path, such as "csv.gz".
     text : TextOptions, optional
-        How to count words; with its `column`, the texts of a table.
+        How to count words. Set its `column` to read the texts of a table. Default: ``TextOptions()`` for texts.
     layout : "wide" or "triplets", optional
-        Of a table; by default as above.
+        The layout of a table. Default: determined as described above.
     index : str, optional
-        The column of a table, or field of a JSON line, that names the rows; by default the field "id" if all have it.
+        The column of a table, or field of a JSON line, with the row names. Default for JSON lines: the field "id", if
+        all lines have it.
     labels : str, optional
-        The column of a table or of ``obs``, field or MATLAB variable with the class of each row.
+        The column of a table or of ``obs``, the field of JSON lines, or the MATLAB variable with the label of each row.
+        Default: no labels.
     variable : str, optional
-        Which matrix of a ``.mat`` or ``.npz`` file; by default the only one.
+        The matrix of a ``.mat`` or ``.npz`` file to read. Default: the only one.
     layer : str, optional
-        Which layer of an ``.h5ad`` file, "raw" for its raw matrix; by default X.
+        The layer of an ``.h5ad`` file to read, "raw" for its raw matrix. Default: X.
 
     Returns
     -------
@@ -77,21 +81,21 @@ def read(
     Raises
     ------
     ValueError
-        If the file is not what it should be; the message names it and says what to do, on one line.
+        If the file is not valid. The message is one line that names the file and says what to do.
     ImportError
         If the format needs a package that is not installed.
 
     See Also
     --------
-    read_labels : classes of rows from a file of their own.
-    read_names : names from a file of their own.
+    read_labels : labels of rows from another file.
+    read_names : names from another file.
 
     Notes
     -----
-    The file need not be trusted. Nothing in it is executed, and nothing outside it is read: links that lead out of a
-    folder are refused, and HDF5 data that is kept in other files. What it becomes may take 1 GiB of memory, or 200
-    times the size of the file if that is more. An ``.h5ad`` file is read by a child process with limits on its time and
-    memory, because a damaged one can hang or end its process.
+    Files from untrusted sources are safe to read. Nothing in a file is executed, and nothing outside of it is read:
+    links out of a folder, and HDF5 data stored in other files, raise an error. The result may take 1 GiB of memory, or
+    200 times the size of the file if that is more. A child process with limits on time and memory reads ``.h5ad``
+    files, because a damaged one can hang or crash its process.
 
     Examples
     --------
@@ -105,27 +109,37 @@ def read(
     >>> matrix.row_names.tolist(), matrix.values.tolist()
     (['NA', 'TP53'], [[3.0, 1.0], [2.0, 5.0]])
     """
-    asked = {"layout": layout, "index": index, "labels": labels, "variable": variable, "layer": layer}
+    options = {"layout": layout, "index": index, "labels": labels, "variable": variable, "layer": layer}
     if text is not None and not isinstance(text, TextOptions):
         msg = f"text={shown(text)} must be TextOptions, or None."
         raise ValueError(msg)
-    for name, value in (*asked.items(), ("kind", kind)):
+    for name, value in (*options.items(), ("kind", kind)):
         if value is not None and not isinstance(value, str):
-            msg = f"{name}={shown(value)} must be text, or None."
+            msg = f"{name}={shown(value)} must be a str or None."
             raise ValueError(msg)
     if layout is not None and layout not in LAYOUTS:
         msg = f"layout={shown(layout)} must be one of {', '.join(map(repr, LAYOUTS))}."
         raise ValueError(msg)
-    with opened(path, kind) as source:
+    with open_source(path, kind) as source:
         reader = _reader(source, text)
-        options = {name: value for name, value in asked.items() if value is not None}
-        for name in options.keys() - reader.options:
-            source.fail(f"{name}={shown(options[name])} says nothing of this kind of file; leave it out.")
-        return reader.read(source, **{name: asked[name] for name in reader.options})
+        for name, value in options.items():
+            if value is not None and name not in reader.options:
+                source.fail(f"{name}={shown(value)} does not apply to this kind of file; leave it out.")
+        return reader.read(source, **{name: options[name] for name in reader.options})
 
 
 class _Reader(NamedTuple):
-    """A function of a source, and the names of the options that it takes."""
+    """How to read a format.
+
+    Attributes
+    ----------
+    read : callable
+        Takes a source and options.
+    options : frozenset of str
+        The options of `cosep.io.read` that apply to the format.
+    streams : bool
+        Whether the file may be compressed.
+    """
 
     read: Callable[..., NamedMatrix]
     options: frozenset[str] = frozenset()
@@ -135,21 +149,21 @@ class _Reader(NamedTuple):
 def _texts(find: Callable[..., Any], text: TextOptions | None, *options: str) -> _Reader:
     """Return a reader that counts the words of texts."""
 
-    def read_texts(source: Source, **asked: Any) -> NamedMatrix:
-        return count_texts(source, find(source, **asked), text)
+    def read_texts(source: InputSource, **chosen: Any) -> NamedMatrix:
+        return count_texts(source, find(source, **chosen), text)
 
     return _Reader(read_texts, frozenset(options), streams=True)
 
 
-def _reader(source: Source, text: TextOptions | None) -> _Reader:
-    """Return what reads this kind of file."""
+def _reader(source: InputSource, text: TextOptions | None) -> _Reader:
+    """Return the reader of a format."""
     column = None if text is None else text.column
     table = (
         _Reader(read_table, frozenset({"layout", "index", "labels"}), streams=True)
         if text is None or column is None
-        else _texts(lambda source, **asked: read_text_column(source, text, **asked), text, "index", "labels")
+        else _texts(lambda source, **chosen: read_text_column(source, text, **chosen), text, "index", "labels")
     )
-    json_lines = _texts(lambda source, **asked: read_json_lines(source, column, **asked), text, "index", "labels")
+    json_lines = _texts(lambda source, **chosen: read_json_lines(source, column, **chosen), text, "index", "labels")
     readers = {
         "/": _texts(read_folder, text),
         ".txt": _texts(read_lines, text),
@@ -157,15 +171,15 @@ def _reader(source: Source, text: TextOptions | None) -> _Reader:
         ".ndjson": json_lines,
         **dict.fromkeys(SEPARATORS, table),
         **dict.fromkeys(PARQUET_SUFFIXES, table._replace(streams=False)),
-        ".mtx": _Reader(read_market, streams=True),
+        ".mtx": _Reader(read_matrix_market, streams=True),
         ".npy": _Reader(read_npy),
         ".npz": _Reader(read_npz, frozenset({"variable"})),
         ".mat": _Reader(read_matlab, frozenset({"variable", "labels"})),
-        ".h5ad": _Reader(read_cells, frozenset({"layer", "labels"})),
+        ".h5ad": _Reader(read_h5ad, frozenset({"layer", "labels"})),
     }
     if source.suffix not in readers:
         known = ", ".join(sorted(readers.keys() - {"/"}))
-        source.fail(f"the suffix {shown(source.suffix)} says no known format; expected {known}, or say the kind.")
-    if source.packing and not readers[source.suffix].streams:
-        source.fail(f"{source.suffix} cannot be read while compressed by {source.packing}; unpack it first.")
+        source.fail(f"the suffix {shown(source.suffix)} is not a known format; expected one of {known}, or pass kind=.")
+    if source.compression and not readers[source.suffix].streams:
+        source.fail(f"{source.suffix} cannot be read if compressed by {source.compression}; decompress it first.")
     return readers[source.suffix]

@@ -1,56 +1,58 @@
-"""A ``.csv``, ``.tsv`` or ``.parquet`` file enters, read piece by piece; a matrix or texts leave."""
+"""Matrices and texts in tables: ``.csv``, ``.tsv`` and ``.parquet`` files, read in pieces."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.io.blocks import Blocks
-from cosep.io.counts import TextOptions
-from cosep.io.csv_table import CommaTable
-from cosep.io.layout import Layout, find_column, find_layout
-from cosep.io.parquet import PARQUET_SUFFIXES, ParquetTable
-from cosep.io.record import NamedMatrix, as_names, build, numbered
-from cosep.io.source import Source
-from cosep.io.text import BYTES_A_CHARACTER, Texts
+from cosep.io.csv_table import CsvTable
+from cosep.io.growing_matrix import GrowingMatrix
+from cosep.io.input_source import InputSource
+from cosep.io.named_matrix import NamedMatrix, as_names, build_named_matrix, numbered
+from cosep.io.parquet_table import PARQUET_SUFFIXES, ParquetTable
+from cosep.io.table_layout import Layout, find_column, find_layout
+from cosep.io.texts import BYTES_PER_CHARACTER, NamedTexts
 from cosep.io.triplets import Triplets
+from cosep.io.word_counts import TextOptions
 from cosep.utils.messages import shown
 
-Table = CommaTable | ParquetTable
-# Memory that a name takes, besides its characters.
-BYTES_A_NAME = 64
+Table = CsvTable | ParquetTable
+# Memory for a name, in addition to its characters.
+BYTES_PER_NAME = 64
 
 
-def open_table(source: Source) -> Table:
-    """Return the table of a file by its suffix."""
-    return ParquetTable(source) if source.suffix in PARQUET_SUFFIXES else CommaTable(source)
+def open_table(source: InputSource) -> Table:
+    """Open a table by the suffix of its file."""
+    return ParquetTable(source) if source.suffix in PARQUET_SUFFIXES else CsvTable(source)
 
 
-def read_table(source: Source, layout: str | None, index: str | None, labels: str | None) -> NamedMatrix:
-    """Read a matrix."""
+def read_table(source: InputSource, layout: str | None, index: str | None, labels: str | None) -> NamedMatrix:
+    """Read a matrix from a table, wide or triplets."""
     table = open_table(source)
     found = find_layout(source, table.names, table.sample, layout, index or table.index, labels)
     return _read_triplets(table) if found.triplets else _read_wide(table, found)
 
 
 def _read_wide(table: Table, layout: Layout) -> NamedMatrix:
-    blocks = Blocks(len(layout.numbers))
-    words: dict[int, list[str]] = {j: [] for j in (layout.index, layout.labels) if j is not None}
-    for piece in table.pieces(layout.numbers, list(words)):
-        for j, part in words.items():
+    matrix = GrowingMatrix(len(layout.numbers))
+    texts: dict[int, list[str]] = {j: [] for j in (layout.index, layout.labels) if j is not None}
+    for piece in table.pieces(layout.numbers, list(texts)):
+        for j, part in texts.items():
             part += piece[j].to_pylist()
         block = np.column_stack([_numbers(piece[j]) for j in layout.numbers])
         missing = np.isnan(block)
         if missing.any():
             i, j = np.argwhere(missing)[0]
-            at = blocks.n_rows + i
-            row = f"row {at}" if layout.index is None else f"row {shown(words[layout.index][at])}"
-            _refuse_missing(table, row, layout.numbers[j])
-        blocks.append(block)
-        table.source.check_growth(blocks.n_bytes + BYTES_A_NAME * len(words) * blocks.n_rows, "the table")
-    names = numbered("row", blocks.n_rows) if layout.index is None else words[layout.index]
-    classes = None if layout.labels is None else as_names(table.source, words[layout.labels])
-    return build(table.source, blocks.matrix(), names, [layout.names[j] for j in layout.numbers], labels=classes)
+            at = matrix.n_rows + i
+            row = f"row {at}" if layout.index is None else f"row {shown(texts[layout.index][at])}"
+            _fail_for_missing(table, row, layout.numbers[j])
+        matrix.append(block)
+        table.source.check_growth(matrix.n_bytes + BYTES_PER_NAME * len(texts) * matrix.n_rows, "the table")
+    names = numbered("row", matrix.n_rows) if layout.index is None else texts[layout.index]
+    label_names = None if layout.labels is None else as_names(table.source, texts[layout.labels])
+    return build_named_matrix(
+        table.source, matrix.build(), names, [layout.names[j] for j in layout.numbers], labels=label_names
+    )
 
 
 def _read_triplets(table: Table) -> NamedMatrix:
@@ -60,24 +62,24 @@ def _read_triplets(table: Table) -> NamedMatrix:
         missing = np.isnan(values)
         if missing.any():
             i = int(np.argmax(missing))
-            _refuse_missing(table, f"the value of {shown(piece[0][i].as_py())} and {shown(piece[1][i].as_py())}", 2)
+            _fail_for_missing(table, f"the value of {shown(piece[0][i].as_py())} and {shown(piece[1][i].as_py())}", 2)
         triplets.append(piece[0], piece[1], values)
         table.source.check_growth(triplets.n_bytes, "the table")
     matrix, rows, cols = triplets.matrix()
-    return build(table.source, matrix, rows, cols)
+    return build_named_matrix(table.source, matrix, rows, cols)
 
 
 def _numbers(column: Any) -> NDArray[np.float64]:
-    """Return an Arrow array of float64 as NumPy's, with NaN for what is missing."""
+    """Return an Arrow array of float64 as a NumPy array, with NaN for missing values."""
     return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def _refuse_missing(table: Table, row: str, j: int) -> None:
+def _fail_for_missing(table: Table, row: str, j: int) -> None:
     table.source.fail(f"{row}, column {shown(table.names[j])} is missing; fill or drop missing values first.")
 
 
-def read_text_column(source: Source, options: TextOptions, index: str | None, labels: str | None) -> Texts:
-    """Read one text for each row of a table."""
+def read_text_column(source: InputSource, options: TextOptions, index: str | None, labels: str | None) -> NamedTexts:
+    """Read one text per row of a table."""
     table = open_table(source)
     wanted = {"column": options.column, "index": index or table.index, "labels": labels}
     places = {what: find_column(source, table.names, name, what) for what, name in wanted.items() if name is not None}
@@ -86,7 +88,7 @@ def read_text_column(source: Source, options: TextOptions, index: str | None, la
     for piece in table.pieces([], list(parts)):
         for j, part in parts.items():
             part += piece[j].to_pylist()
-            size += BYTES_A_NAME * len(piece[j]) + BYTES_A_CHARACTER * piece[j].nbytes
+            size += BYTES_PER_NAME * len(piece[j]) + BYTES_PER_CHARACTER * piece[j].nbytes
         source.check_growth(size, "its texts")
-    texts, names, classes = (parts[places[what]] if what in places else None for what in wanted)
-    return Texts(texts or [], names, classes)
+    texts, names, label_names = (parts[places[what]] if what in places else None for what in wanted)
+    return NamedTexts(texts or [], names, label_names)

@@ -1,4 +1,4 @@
-"""Row name, column name and value of the nonzero entries enter, in pieces; a sparse matrix with names leaves."""
+"""Sparse matrices from triplets: row name, column name and value of each entry."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ import numpy as np
 import scipy.sparse
 
 # Memory for an entry, and for a name.
-BYTES_AN_ENTRY, BYTES_A_NAME = 48, 200
+BYTES_PER_ENTRY, BYTES_PER_NAME = 48, 200
 
 
 class Triplets:
-    """A sparse matrix that grows by entries; names come in the order in which they are first seen."""
+    """A sparse matrix that grows by entries. Rows and columns are in the order in which their names first occur."""
 
     def __init__(self) -> None:
         self.rows, self.cols = _Numbering(), _Numbering()
@@ -26,12 +26,12 @@ class Triplets:
 
     @property
     def n_bytes(self) -> int:
-        """What the entries and the names take while they are put together."""
+        """Memory for the entries and names while the matrix is built."""
         n_names = len(self.rows.numbers) + len(self.cols.numbers)
-        return BYTES_AN_ENTRY * self.n_entries + BYTES_A_NAME * n_names
+        return BYTES_PER_ENTRY * self.n_entries + BYTES_PER_NAME * n_names
 
     def matrix(self) -> tuple[Any, list[str], list[str]]:
-        """Return the matrix and its names; entries that are given more than once are added up."""
+        """Return the matrix, its row names and its column names. Repeated entries are summed."""
         places = (np.concatenate(self.rows.parts), np.concatenate(self.cols.parts))
         shape = len(self.rows.numbers), len(self.cols.numbers)
         matrix = scipy.sparse.csr_array((np.concatenate(self.values), places), shape=shape)
@@ -39,7 +39,7 @@ class Triplets:
 
 
 class _Numbering:
-    """Names and their numbers."""
+    """Names, and their positions in the order in which they first occur."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.utils.messages import one_line
 
 LONGEST_MESSAGE = 2000

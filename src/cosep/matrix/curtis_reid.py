@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.matrix.checks import SAFE_SHARE
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import SAFE_SHARE
 
 # The integers that numpy.ldexp takes on every platform.
 Exponents = NDArray[np.intc]

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from cosep.matrix.checks import as_matrix, check_choice
+from cosep.matrix.checks import check_choice
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.utils.messages import shown
 from cosep.utils.types import Array
 

@@ -10,9 +10,10 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from cosep.matrix.block import Slot, facts, layout
-from cosep.matrix.checks import as_matrix, has, is_from_dask
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.row_blocks import MOST_ENTRIES, MOST_ROWS, RowBlocks, RowNames
+from cosep.matrix.validation import as_matrix, has, is_from_dask
+from cosep.utils.layers import anndata_layer
 from cosep.utils.messages import shown
 from cosep.utils.types import Indices
 
@@ -27,7 +28,7 @@ def row_blocks(X: Any, *, layer: str | None = None) -> RowBlocks:
         may contain ndarrays, scipy.sparse matrices, ``dask.delayed`` objects of these, and functions without arguments
         that return them. The names of an AnnData, lazy or not, are kept.
     layer : str, optional
-        Which layer of an AnnData; by default X.
+        The layer of an AnnData to take, "raw" for its raw matrix. Default: X.
 
     Returns
     -------
@@ -86,22 +87,11 @@ def _chunks(X: Any, col_names: NDArray[Any] | None = None, row_names: RowNames |
     return blocks
 
 
-def layer_names(cells: Any) -> list[str]:
-    """Return the names of the layers of an AnnData; since anndata 0.13 X is among them as None, and left out here."""
-    return [name for name in cells.layers if name is not None]
-
-
 def _of_cells(cells: Any, layer: str | None) -> RowBlocks:
     """Return the blocks of an AnnData, with the names of cells and genes."""
-    if layer is not None and (not isinstance(layer, str) or layer not in cells.layers):
-        known = ", ".join(map(repr, layer_names(cells))) or "it has none"
-        msg = f"layer={shown(layer)} must be one of the layers of X: {known}."
-        raise ValueError(msg)
-    X = cells.X if layer is None else cells.layers[layer]
-    if X is None:
-        msg = "X has no matrix of its own; name one of its layers as layer."
-        raise ValueError(msg)
-    genes, row_names = np.asarray(cells.var_names, dtype=object), partial(_named, cells.obs_names)
+    X, is_raw = anndata_layer(cells, layer)
+    genes = np.asarray(cells.raw.var_names if is_raw else cells.var_names, dtype=object)
+    row_names = partial(_named, cells.obs_names)
     return _of_dask(X, genes, row_names) if is_from_dask(X) else _of_memory(X, genes, row_names)
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from cosep.kernels.quadratic import orthant_descent
-from cosep.matrix.checks import as_matrix, check_count, check_nonzero
+from cosep.matrix.checks import check_count, check_nonzero
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.nmf.iteration import check_budget, report
 from cosep.nmf.record import two_factors
 from cosep.records.factorization import Factorization

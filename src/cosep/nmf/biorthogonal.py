@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from cosep.matrix.checks import as_matrix, check_nonzero, check_pair
+from cosep.matrix.checks import check_nonzero, check_pair
 from cosep.matrix.filled import filled
 from cosep.matrix.units import shared_units
+from cosep.matrix.validation import as_matrix
 from cosep.nmf.iteration import check_budget, report
 from cosep.records.factorization import Factorization
 from cosep.records.restore import restore_factors

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent, simplex_descent
-from cosep.matrix.checks import as_matrix, check_count, check_nonzero, check_number
+from cosep.matrix.checks import check_count, check_nonzero, check_number
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.units import in_relative_units
+from cosep.matrix.validation import as_matrix
 from cosep.nmf.iteration import check_budget, report
 from cosep.records.factorization import Factorization
 from cosep.records.product import mantissa

@@ -13,10 +13,11 @@ import numpy as np
 
 from cosep.kernels.projections import project_orthant
 from cosep.kernels.quadratic import fast_gradient
-from cosep.matrix.checks import as_matrix, check_count, check_nonzero
+from cosep.matrix.checks import check_count, check_nonzero
 from cosep.matrix.filled import filled
 from cosep.matrix.gram import GramMatrix
 from cosep.matrix.units import shared_units
+from cosep.matrix.validation import as_matrix
 from cosep.nmf.iteration import check_budget, report
 from cosep.records.factorization import Factorization
 from cosep.records.restore import restore_factors, restore_selection

@@ -12,7 +12,8 @@ from cosep.assess.rank import RANK_COLUMNS
 from cosep.findings.overview import Side, overview
 from cosep.findings.topics import topics_of
 from cosep.findings.wording import Names, count, name_of, quantity, squeezed
-from cosep.matrix.checks import as_matrix, check_nonzero, check_number, check_positive, check_record
+from cosep.matrix.checks import check_nonzero, check_number, check_positive, check_record
+from cosep.matrix.validation import as_matrix
 from cosep.plots.drawing import COLORS, TICK_LETTERS, Figure, finished, graph_objects, heat_map, hovering, label
 from cosep.records.factorization import Factorization
 from cosep.utils.columns import check_column, check_names, check_table

@@ -11,9 +11,11 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from cosep.matrix.checks import as_matrix, check_indices, is_sound
+from cosep.matrix.checks import check_indices
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.scaling import Scaling
+from cosep.matrix.sparse_structure import is_sound
+from cosep.matrix.validation import as_matrix
 from cosep.records.archive import write_arrays
 from cosep.records.fidelity import CoreDiagnosis, Fidelity
 from cosep.records.model_file import ARRAYS, OTHER_SIDE, pack, read_checked, unpack

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from cosep.matrix.checks import as_matrix, check_callback, check_count, check_indices, takes
+from cosep.matrix.checks import check_callback, check_count, check_indices, takes
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.records.selection import Selection, SelectionWarning
 from cosep.select.pool import Pool, check_pool
 from cosep.select.warn import warn_if_degenerate, warn_if_fewer

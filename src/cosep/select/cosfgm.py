@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_positive
+from cosep.matrix.checks import check_callback, check_choice, check_positive
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.records.restore import restore_selection
 from cosep.records.selection import Selection
 from cosep.select.both_sides import check_sizes

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from cosep.matrix.checks import as_matrix, check_choice
+from cosep.matrix.checks import check_choice
 from cosep.matrix.filled import filled
 from cosep.matrix.leading import leading_triplets
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.records.restore import restore_selection
 from cosep.records.selection import Selection
 from cosep.select.both_sides import check_sizes

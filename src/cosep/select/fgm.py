@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_count, check_number, check_positive
+from cosep.matrix.checks import check_callback, check_choice, check_count, check_number, check_positive
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
 from cosep.select.rays import Rays, distinct_rays

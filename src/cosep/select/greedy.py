@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from cosep.matrix.checks import as_matrix, check_count, check_number
+from cosep.matrix.checks import check_count, check_number
 from cosep.matrix.filled import filled
 from cosep.matrix.gram import GramMatrix
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
 from cosep.select.warn import warn_if_fewer

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosep.kernels.projections import project_dictionary
-from cosep.matrix.checks import as_matrix, check_callback, check_choice, check_number, check_positive, check_switch
+from cosep.matrix.checks import check_callback, check_choice, check_number, check_positive, check_switch
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.records.selection import Selection
 from cosep.select.gspa import Split, check_split, either, pursue_either
 from cosep.select.rays import distinct_rays

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosep.matrix.checks import as_matrix, check_count, check_number, check_switch
+from cosep.matrix.checks import check_count, check_number, check_switch
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.records.selection import Selection
 from cosep.select.warn import warn_if_fewer
 from cosep.solve.pursuit import Positions, one_by_one

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosep.matrix.checks import as_matrix, check_callback, check_count, check_indices, check_positive, takes
+from cosep.matrix.checks import check_callback, check_count, check_indices, check_positive, takes
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
 from cosep.select.preselection import preselect

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.matrix.checks import as_matrix, check_callback, check_count, check_indices
+from cosep.matrix.checks import check_callback, check_count, check_indices
 from cosep.matrix.filled import filled
 from cosep.matrix.leading import leading_triplets
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.solve.nonnegative import coefficients
 from cosep.solve.pursuit import raise_nothing_to_select
 from cosep.solve.successive_projections import pursue

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from cosep.kernels.quadratic import simplex_descent
-from cosep.matrix.checks import as_matrix, check_count, check_number, check_switch
+from cosep.matrix.checks import check_count, check_number, check_switch
 from cosep.matrix.filled import filled
+from cosep.matrix.validation import as_matrix
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
 from cosep.select.warn import warn_if_fewer

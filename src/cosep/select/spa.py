@@ -7,8 +7,9 @@ M : data, by default with columns divided by their sums
 
 from typing import Any
 
-from cosep.matrix.checks import as_matrix, check_count, check_number, check_switch
+from cosep.matrix.checks import check_count, check_number, check_switch
 from cosep.matrix.filled import filled
+from cosep.matrix.validation import as_matrix
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
 from cosep.select.warn import warn_if_fewer

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosep.matrix.checks import as_matrix, check_choice, check_count, check_number, check_random
+from cosep.matrix.checks import check_choice, check_count, check_number, check_random
 from cosep.matrix.filled import filled
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
 from cosep.select.warn import warn_if_fewer

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from cosep.matrix.checks import as_matrix, check_callback, check_number, check_positive
+from cosep.matrix.checks import check_callback, check_number, check_positive
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.records.factorization import Factorization
 from cosep.records.restore import restore_factors
 from cosep.records.selection import Selection, check_selection

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from cosep.matrix.checks import as_matrix, check_number
+from cosep.matrix.checks import check_number
 from cosep.matrix.units import in_units_of_product
+from cosep.matrix.validation import as_matrix
 from cosep.records.factorization import Factorization
 from cosep.records.selection import Selection
 from cosep.utils.types import Array, Indices

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cosep.matrix.checks import as_matrix, check_count, check_indices
+from cosep.matrix.checks import check_count, check_indices
 from cosep.matrix.curtis_reid import balanced, rescaled
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.records.factorization import Factorization
 from cosep.records.selection import Selection
 from cosep.theory.rays import ExtremeRays, extreme_rays

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.curtis_reid import balanced, rescaled
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.units import in_units_of_product
+from cosep.matrix.validation import as_matrix
 from cosep.records.factorization import Factorization
 from cosep.records.selection import Selection
 from cosep.theory.cone import on_simplex, relative_norms

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent
-from cosep.matrix.checks import as_matrix, check_indices
+from cosep.matrix.checks import check_indices
 from cosep.matrix.curtis_reid import balanced, rescaled
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.records.factorization import Factorization
 from cosep.records.selection import Selection
 from cosep.theory.coseparability import minimal_coseparable

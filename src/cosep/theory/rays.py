@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from cosep.matrix.checks import as_matrix, check_callback
+from cosep.matrix.checks import check_callback
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.theory.cone import Cone, batches, columns, cone_weights, on_simplex, relative_norms, unscaled
 from cosep.theory.separability import Separability, check_tol
 from cosep.utils.types import Array, Callback, Indices

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from cosep.matrix.checks import as_matrix, check_indices, check_number
+from cosep.matrix.checks import check_indices, check_number
+from cosep.matrix.validation import as_matrix
 from cosep.theory.cone import cone_weights, on_simplex, unscaled
 from cosep.utils.types import Array, Indices
 

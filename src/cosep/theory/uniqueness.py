@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosep.kernels.quadratic import orthant_active_set
-from cosep.matrix.checks import as_matrix
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.validation import as_matrix
 from cosep.theory.cone import columns, on_simplex
 from cosep.theory.coseparability import MinimalCore, minimal_coseparable
 from cosep.theory.rays import ExtremeRays, Points
