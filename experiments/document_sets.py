@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from benchmarks.data import DOCUMENTS
 from benchmarks.harness import say
 from cosep import make_coseparable
-from cosep.datasets import MissingDataError, load_documents
+from experiments.data import MissingDataError, load_documents
 
 Labels = NDArray[np.intp]
 

@@ -38,10 +38,10 @@ from cosep import (
     relative_approximation,
     spa,
 )
-from cosep.datasets import MissingDataError, load_faces
 from cosep.nmf.ahals import ahals
 from cosep.nmf.biorthogonal import biorthogonal
 from cosep.nmf.minvol import minvol
+from experiments.data import MissingDataError, load_faces
 from experiments.figures import COLOURS, figure
 from experiments.grid import Row
 from experiments.portraits import correlations, dots, key_pixels, mosaic

@@ -25,8 +25,8 @@ from sklearn.metrics import adjusted_rand_score
 from benchmarks.harness import clock, read_rows, say
 from benchmarks.page import table
 from cosep import CoSeparableNMF, cosfgm, make_coseparable
-from cosep.datasets import MissingDataError, load_documents
 from experiments.cores import draw_core
+from experiments.data import MissingDataError, load_documents
 from experiments.figures import COLOURS, figure
 from experiments.grid import Row
 

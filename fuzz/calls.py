@@ -17,7 +17,6 @@ from typing import Any
 
 import dask
 
-from cosep.datasets import MissingDataError
 from cosep.io.source import InputError
 from fuzz import valid, values
 from fuzz.harness import Case, Limits
@@ -28,7 +27,6 @@ from fuzz.values import JOBS, NOT_WRITTEN, WRONG
 CASES = 10_000
 BATCH = 60
 LIMITS = Limits(cpu=15.0)
-# Where data should be is told in some lines of text.
 LONGEST_MESSAGE = 600
 # Where the exception of scikit-learn's code, or of an index, is what everybody expects.
 CONVENTIONAL = ("HALSNMF.set_output", "CoSeparableNMF.get_indices", ".get_feature_names_out")
@@ -45,7 +43,7 @@ CALLED = {
     "int class", "type", "estimator class", "selector", "both selector",
 }  # fmt: skip
 CALLED_IN_C = {"int class", "partial", "class", "type"}
-PATHS = {"path", "checkpoint", "home"}
+PATHS = {"path", "checkpoint"}
 
 
 def prepare(folder: Path) -> None:
@@ -121,7 +119,7 @@ def judged(error: Exception, name: str, replaced: dict[str, str]) -> tuple[str, 
     about_path = isinstance(error, OSError) and bool(set(replaced) & PATHS)
     if not isinstance(error, ValueError) and not about_path:
         return (ANSWER if conventional or _is_users_own(error, set(replaced.values())) else WRONG_EXCEPTION), detail
-    about_file = about_path or isinstance(error, (InputError, MissingDataError))
+    about_file = about_path or isinstance(error, InputError)
     named = name_parts(VALID[name][1])
     problem = "" if conventional else problem_with(text, [] if about_file else named)
     return (UNCLEAR, f"{problem}: {detail}") if problem else (CLEAR, detail)

@@ -171,8 +171,6 @@ def _register_rest() -> None:
     none = None
     call("make_coseparable", cosep.make_coseparable, m=12, n=10, r1=3, r2=2, noise=0.0, protocol="scale-first",
          permute=True, random_state=0)
-    call("load_documents", datasets.load_documents, name="k1b", n_words=10, home=fresh(lambda: FILES["folder"]))
-    call("load_faces", datasets.load_faces, shape=(2, 2), home=fresh(lambda: FILES["folder"]))
     call("index_accuracy", metrics.index_accuracy, selection=fresh(chosen), truth=fresh(chosen))
     call("relative_approximation", metrics.relative_approximation, X=X, factorization=fresh(lambda: fitted("mix")))
     call("clustering_accuracy", metrics.clustering_accuracy, labels_true=[0, 1, 1], labels_pred=[1, 0, 0])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.harness import read_rows
-from cosep.datasets import MissingDataError
 from experiments import faces, grid, topics
+from experiments.data import MissingDataError
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ from cosep import (
     relative_approximation,
     spa,
 )
-from cosep.datasets import load_documents
 from cosep.select.fastgradient import solve_fast_gradient
 from cosep.select.newton import solve_newton
 from cosep.select.selfdict import largest_penalty
+from experiments.data import load_documents
 
 
 @pytest.fixture(scope="module")
