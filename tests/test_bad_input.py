@@ -56,7 +56,6 @@ from cosep.matrix.scaling import SCALINGS, scale
 from cosep.nmf.ahals import ahals
 from cosep.nmf.biorthogonal import biorthogonal
 from cosep.nmf.minvol import minvol
-from cosep.nmf.rank2 import rank2
 from cosep.nmf.trisymmetric import trisymmetric
 from cosep.select.cur import METHODS
 from cosep.theory import (
@@ -174,7 +173,6 @@ NMFS = {
     "minvol": lambda A: factored(minvol, A, 3),
     "biorthogonal": lambda A: factored(biorthogonal, A, (3, 2)),
     "trisymmetric": lambda A: factored(trisymmetric, A, 4),
-    "rank2": lambda A: factored(rank2, A),
 }
 ESTIMATORS = {
     "HALSNMF": lambda A: estimated(HALSNMF(3), A),
@@ -399,7 +397,6 @@ def test_a_count_must_be_a_positive_whole_number(value):
             for name in ("r", "max_iter")
         ),
         ("r", lambda: biorthogonal(X, (2, value))),
-        ("max_iter", lambda: rank2(X, max_iter=value)),
         *((name, lambda name=name: make_coseparable(**{name: value})) for name in ("m", "n", "r1", "r2")),
     ):
         with refused(parameter, "whole number of at least 1", re.escape(shown(value))):
@@ -484,7 +481,6 @@ def test_a_number_out_of_range_is_refused_under_its_name(value):
         ("tol", lambda: fgm(X, 3, tol=value)),
         ("tol", lambda: mix(X, CHOSEN, tol=value)),
         *(("tol", lambda nmf=nmf: nmf(X, 3, tol=value)) for nmf in (ahals, minvol, biorthogonal, trisymmetric)),
-        ("tol", lambda: rank2(X, tol=value)),
         ("penalty", lambda: minvol(X, 3, penalty=value)),
         ("delta", lambda: minvol(X, 3, delta=value)),
         ("tol", lambda: snpa(X, 3, tol=value)),
@@ -898,7 +894,6 @@ LARGE = {
     "minvol": lambda A: minvol(A, 5, max_iter=3),
     "biorthogonal": lambda A: biorthogonal(A, 5, max_iter=3),
     "trisymmetric": lambda A: trisymmetric(A, 5),
-    "rank2": rank2,
     "extreme_rays": extreme_rays,
     "is_coseparable": lambda A: bool(is_coseparable(A, Selection(range(5), range(5)))),
     "relative_error": lambda A: Factorization(np.ones((20_000, 1)), None, np.ones((1, 3_000))).relative_error(A),
@@ -1097,7 +1092,7 @@ EXTREMES = {
 @pytest.mark.filterwarnings("ignore::cosep.SelectionWarning")
 @dense_and_sparse
 @pytest.mark.parametrize("case", EXTREMES)
-@pytest.mark.parametrize("nmf", [ahals, minvol, biorthogonal, trisymmetric, lambda A, _r: rank2(A)])
+@pytest.mark.parametrize("nmf", [ahals, minvol, biorthogonal, trisymmetric])
 def test_odd_matrices_get_finite_nonnegative_factors_that_explain_them_or_are_refused(nmf, case, form):
     data = EXTREMES[case]
     target = GramMatrix(as_matrix(data)) if nmf is trisymmetric else data
