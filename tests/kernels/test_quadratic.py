@@ -15,7 +15,6 @@ from cosep.kernels.quadratic import (
 )
 from oracles import (
     checked_nnls,
-    dictionary_breach,
     nonnegative_violation,
     project_simplex,
     qp_dictionary,
@@ -125,14 +124,6 @@ def simplex_violation(G, b, v):
     giving = [*g[v > 0.0], *([0.0] if v.sum() < 1.0 - 1e-12 else [])]
     worst = max(giving) - min(0.0, g.min())
     return worst / max(np.abs(b).max(), np.finfo(float).tiny) if worst > 0.0 else 0.0
-
-
-def dictionary_violation(G, C, w, Y):
-    """Length of the projected gradient step from Y, in the units of the gradient, over the largest linear term."""
-    assert dictionary_breach(Y, w) <= 1e-14
-    L = max(np.linalg.eigvalsh(G)[-1], np.finfo(float).tiny)
-    moved = sorted_dictionary(Y - (G @ Y - C) / L, w) - Y
-    return L * np.linalg.norm(moved) / max(np.abs(C).max(), np.finfo(float).tiny)
 
 
 def objectives(G, B, V):
@@ -467,28 +458,6 @@ def test_simplex_descent_leaves_the_problem_alone_and_keeps_to_its_limit(kernel)
 
 
 # The self-dictionary set: the columns of M explain each other, at a price for each one used.
-
-
-def dictionary_of(seed, n, kind="plain"):
-    rng = np.random.default_rng(seed)
-    M = rng.random((n + 2, n))
-    if kind == "more columns than rows":
-        M = M[: max(n - 2, 1)]
-    elif kind == "duplicate columns":
-        M[:, -1] = M[:, 0]
-        M[:, 1] = 2.0 * M[:, 0]
-    elif kind == "zero column":
-        M[:, 1] = 0.0
-    elif kind == "badly scaled":
-        M *= np.logspace(-2, 2, n)
-    G = M.T @ M
-    price = 0.1 * float(np.trace(G)) / n
-    return G, G - price * np.eye(n), M.sum(axis=0)
-
-
-each_dictionary_kind = pytest.mark.parametrize(
-    "kind", ["plain", "more columns than rows", "duplicate columns", "zero column", "badly scaled"]
-)
 
 
 def start_in_dictionary(w, seed):
