@@ -36,7 +36,7 @@ def append_row(G: Array, free: Positions, size: int, L: Array, entry: int) -> fl
             total -= L[size, p] * L[j, p]
         L[size, j] = total / L[j, j] if L[j, j] > 0.0 else 0.0
         pivot -= L[size, j] * L[size, j]
-    return pivot
+    return float(pivot)
 
 
 @kernel
