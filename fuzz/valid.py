@@ -1,5 +1,6 @@
 """One valid call of every public function, estimator method and record: a function and its arguments by name."""
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from sklearn.base import clone
 
 import cosep
 from cosep import datasets, io, metrics, plots, report, theory
+from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS, EITHER_SELECTORS
 from fuzz.values import EXACT, EXACT_CHOICE, FILES, FRAMES, X, _adata, chosen, fitted
 
 # fmt: off
@@ -28,24 +30,22 @@ def fresh(make: Any) -> Any:
     return make
 
 
+def quick(selector: Any) -> dict[str, Any]:
+    """Return arguments of a selector: three of each side, few iterations, and otherwise the defaults."""
+    few = {"X": X, "r": 3, "max_iter": 3, "random_state": 0}
+    return {
+        name: few.get(name, 3 if parameter.default is parameter.empty else parameter.default)
+        for name, parameter in signature(selector).parameters.items()
+    }
+
+
 def register() -> None:
     pool = fresh(cosep.Pool)
     none = None
-    for name in ("spa", "snpa"):
-        call(name, getattr(cosep, name), X=X, r=3, normalize=True, tol=1e-9, pool=none)
-    call("greedy", cosep.greedy, X=X, r=3, tol=1e-9, pool=none)
-    call("xray", cosep.xray, X=X, r=3, criterion="dist", tol=1e-9, random_state=0, pool=none)
-    call("fgm", cosep.fgm, X=X, r=3, solver="newton", postprocess="diagonal", trace=none, penalty=none, tol=1e-2,
-         max_iter=20, pool=none, callback=none)
+    for name in {**COLUMN_SELECTORS, **EITHER_SELECTORS, **BOTH_SELECTORS}:
+        call(name, getattr(cosep, name), **quick(getattr(cosep, name)))
     call("fgm gradient", cosep.fgm, X=X, r=3, solver="fast-gradient", postprocess="spa", trace=3.0, penalty=none,
          tol=1e-2, max_iter=20, pool=pool, callback=none)
-    call("cosfgm", cosep.cosfgm, X=X, n_rows=3, n_cols=3, solver="newton", start="spa", postprocess="diagonal",
-         max_iter=3, row_pool=none, col_pool=none, callback=none)
-    call("faithful", cosep.faithful, X=X, n_rows=3, n_cols=3, max_iter=2, row_pool=none, col_pool=none, callback=none)
-    call("cur", cosep.cur, X=X, n_rows=3, n_cols=3, method="leverage")
-    call("gspa", cosep.gspa, X=X, r=3, n_rows=none, n_cols=none, normalize=True, tol=1e-9)
-    call("gsfgm", cosep.gsfgm, X=X, r=3, n_rows=none, n_cols=none, penalty=0.25, start="gspa", normalize=True,
-         tol=1e-3, max_iter=20, callback=none)
     call("both_sides", lambda selector, X, n_rows, n_cols: cosep.both_sides(selector)(X, n_rows, n_cols),
          selector=fresh(lambda: cosep.spa), X=X, n_rows=3, n_cols=3)
     call("both_sides pools", lambda selector, row_pool, col_pool, callback: cosep.both_sides(selector)(

@@ -27,6 +27,7 @@ from cosep.matrix.checks import as_matrix
 from cosep.matrix.filled import filled
 from cosep.matrix.scaling import SCALINGS, scale
 from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS, EITHER_SELECTORS
+from selector_names import WITH_POOLS
 
 FORMS = {
     "dense": np.asarray,
@@ -188,7 +189,7 @@ def test_scales_of_zeros_are_one_and_others_do_not_depend_on_them(name):
 
 def test_a_zero_column_that_must_be_included_is():
     X = np.diag([3.0, 0.0, 2.0, 1.0])
-    for name in ("spa", "snpa", "fgm", "faithful", "cosfgm", "greedy", "xray"):
+    for name in WITH_POOLS:
         chosen = quietly(lambda name=name: BOTH_SELECTORS[name](X, 2, 2, col_pool=Pool(include=[1])))
         assert chosen.col_indices.tolist() == [1, 0], name
 
