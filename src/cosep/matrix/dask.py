@@ -8,7 +8,6 @@ Blocks are never kept, so that memory is that of a block for each thread, and wh
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from operator import itemgetter
 from typing import Any
 from uuid import uuid4
@@ -44,6 +43,7 @@ from cosep.matrix.blocks import (
     unreadable,
 )
 from cosep.matrix.local import LocalMatrix
+from cosep.utils.extras import optional
 from cosep.utils.messages import one_line, shown
 
 # The name of the tasks that answer for one block; its number stands last.
@@ -197,7 +197,7 @@ def _client() -> Any:
 @contextmanager
 def on_cluster(address: str) -> Iterator[None]:
     """Let the workers of a cluster compute, given the address of its scheduler."""
-    distributed = import_module("distributed")
+    distributed = optional("distributed", "a scheduler", "dask")
     try:
         client = distributed.Client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:

@@ -14,6 +14,7 @@ from cosep.select.pool import Pool, check_pool
 from cosep.select.spa import warn_if_fewer
 from cosep.utils.messages import shown
 from cosep.utils.types import Callback, Indices
+from cosep.utils.warn import warn
 
 
 def both_sides(selector: Callable[..., Selection]) -> Callable[..., Selection]:
@@ -110,9 +111,8 @@ def warn_if_degenerate(M: LocalMatrix, rows: Indices | None, cols: Indices | Non
     core = M.take(rows, cols)
     empty_rows, empty_cols = int((~core.any(axis=1)).sum()), int((~core.any(axis=0)).sum())
     if empty_rows or empty_cols:
-        warnings.warn(
+        warn(
             f"The core is degenerate: {empty_rows} of the selected rows and {empty_cols} of the selected columns are "
             "all zero in it and explain nothing. Ask for fewer, or select by another method or on scaled data.",
             SelectionWarning,
-            stacklevel=3,
         )

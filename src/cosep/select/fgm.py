@@ -7,7 +7,6 @@ w : l1 norms of its columns; p : their prices (0 given, 1 to be chosen, infinity
 K : the chosen columns
 """
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -28,6 +27,7 @@ from cosep.select.spa import pursue, warn_if_fewer
 from cosep.utils.messages import shown
 from cosep.utils.ties import descending
 from cosep.utils.types import Array, Callback, Indices
+from cosep.utils.warn import warn
 
 SOLVERS: dict[str, Callable[..., SelfDictionary]] = {"newton": solve_newton, "fast-gradient": solve_fast_gradient}
 
@@ -203,10 +203,9 @@ def warn_if_unproven(gap: float, ended: str, advice: str) -> None:
     """
     if ended in WHY_UNPROVEN and (ended != "rounding" or gap > LOOSE):
         way_out = "" if ended == "rounding" else f" {advice}; with solver='newton' few problems end like this."
-        warnings.warn(
+        warn(
             f"The convex model was solved to a relative duality gap of {gap:.1e} only: {WHY_UNPROVEN[ended]}.{way_out}",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
 

@@ -6,7 +6,6 @@ M : data, its columns divided by their sums unless told otherwise
 u : unit vector of the part of the last chosen column that the earlier ones do not span
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from cosep.records.selection import Selection, SelectionWarning
 from cosep.select.pool import Pool, Positions, all_positions, check_pool
 from cosep.select.pursuit import one_by_one
 from cosep.utils.types import Array, Indices
+from cosep.utils.warn import warn
 
 
 def spa(X: Any, r: int, *, normalize: bool = True, tol: float = 1e-9, pool: Pool | None = None) -> Selection:
@@ -103,12 +103,11 @@ def warn_if_fewer(indices: Indices | None, asked: int, what: str, where: str = "
     """Say that fewer were chosen than asked for; the caller of the public function hears it."""
     if indices is not None and len(indices) < asked:
         more = "" if where == "X" else f", or for more of {where.removeprefix('the ')}"
-        warnings.warn(
+        warn(
             f"Only {len(indices)} of the {asked} {what} asked for were selected: within {where} the method sees all "
             f"others as combinations of these, to rounding. Ask for fewer{more}; where nonnegative mixes of these do "
             "not suffice, snpa, xray and fgm find more.",
             SelectionWarning,
-            stacklevel=3,
         )
 
 
