@@ -502,7 +502,7 @@ def test_a_method_of_ones_own_can_be_used(planted):
     model = CoSeparableNMF(n_rows=2, n_cols=3, method=first, random_state=7).fit(X)
     assert model.row_indices_.tolist() == [0, 1]
     assert seeds == [7]
-    with pytest.raises(ValueError, match="takes no row_pool"):
+    with pytest.raises(ValueError, match="has no parameter row_pool"):
         CoSeparableNMF(n_rows=2, n_cols=3, method=first, row_pool=Pool(include=[1])).fit(X)
 
 

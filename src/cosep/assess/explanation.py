@@ -23,7 +23,7 @@ from cosep.solve.alternation import half_squared_error
 from cosep.solve.labels import factor_labels
 from cosep.solve.nonnegative import nonnegative
 from cosep.utils.messages import shown
-from cosep.utils.ties import SAME
+from cosep.utils.ties import TIE_TOL
 from cosep.utils.types import Array, Callback, Indices, Table
 
 # Of the columns outside, so many have their gain found in each place, and so many of these their weights solved for;
@@ -231,7 +231,7 @@ def _runner_up(
     """Return the rival that explains most in the k-th place, and the error with it; -1 if none helps."""
     rest, dropped = starts
     best, least = -1, rest.error(M)
-    if least <= SAME or not rivals.size:
+    if least <= TIE_TOL or not rivals.size:
         return best, least
     M_D, norms = M.gram(rivals), M.squared_norms()[rivals]
     # The best weight of each rival in each column, with the others as they are, and what that takes off the error.
@@ -240,7 +240,7 @@ def _runner_up(
     gains = np.maximum(P**2 / norms, Q**2 / norms - rise[:, None]).sum(axis=0)
     for i in several_largest(gains, max(FINALISTS, CHEAP // len(M_D))):
         error = rest.replaced(k, M.take(cols=rivals[[i]])[:, 0], M_D[:, i], P[:, i] / norms[i]).error(M)
-        if error < least - SAME or (error < least + SAME and rivals[i] < best):
+        if error < least - TIE_TOL or (error < least + TIE_TOL and rivals[i] < best):
             best, least = int(rivals[i]), min(error, least)
     return best, least
 

@@ -25,7 +25,7 @@ from cosep.select.spa import pursue, spa_weights, warn_if_fewer
 from cosep.solve.alternation import Budget, half_squared_error
 from cosep.solve.nonnegative import nonnegative
 from cosep.solve.plain_nmf import extrapolated
-from cosep.utils.ties import SAME, descending, first_largest
+from cosep.utils.ties import TIE_TOL, descending, first_largest
 from cosep.utils.types import Array, Callback, Indices
 
 # Accuracy of the factorization whose components the first choice stands for.
@@ -203,7 +203,7 @@ def first_choice(M: LocalMatrix, r: int, positions: Positions, topics: Array) ->
             chosen.append(largest(likeness[:, k], norms))
     choices = pursue(M, r, spa_weights(M), positions=positions)[0], np.array(chosen, dtype=np.intp)
     extreme, typical = (fill_up(M, choice, r, positions) for choice in choices)
-    return typical if typical.error < extreme.error - SAME else extreme
+    return typical if typical.error < extreme.error - TIE_TOL else extreme
 
 
 def fill_up(M: LocalMatrix, chosen: Indices, r: int, positions: Positions) -> Side:
@@ -214,7 +214,7 @@ def fill_up(M: LocalMatrix, chosen: Indices, r: int, positions: Positions) -> Si
         explained = np.einsum("ij,ij->i", M.cross(M.take(cols=side.chosen)), side.V)
         left = np.where(positions.allowed, norms - explained, 0.0)
         left[side.chosen] = 0.0
-        if left.max() <= SAME * norms.max():
+        if left.max() <= TIE_TOL * norms.max():
             break
         side = side_of(M, np.append(side.chosen, largest(left, norms)))
     return side

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from cosep.select.pool import Positions
-from cosep.utils.ties import SAME, descending, first_largest, near_largest
+from cosep.utils.ties import TIE_TOL, descending, first_largest, near_largest
 from cosep.utils.types import Array, Indices
 
 # Squared residuals this close are a tie.
@@ -57,7 +57,7 @@ def largest(merits: Array, sizes: Array) -> int:
 def several_largest(merits: Array, count: int) -> Indices:
     """Return where the largest positive merits are, largest first; of those that agree to rounding the first."""
     least = np.partition(merits, -count)[-count] if count < len(merits) else 0.0
-    strong = np.flatnonzero((merits >= least - SAME * merits.max()) & (merits > 0))
+    strong = np.flatnonzero((merits >= least - TIE_TOL * merits.max()) & (merits > 0))
     return strong[descending(merits[strong])[:count]]
 
 

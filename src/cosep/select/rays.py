@@ -7,7 +7,7 @@ import numpy as np
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
 from cosep.select.pool import Positions
 from cosep.select.pursuit import refuse_nothing
-from cosep.utils.ties import SAME
+from cosep.utils.ties import TIE_TOL
 from cosep.utils.types import Array, Indices
 
 # Columns of a matrix whose n x n factor is small: 32 MB.
@@ -72,13 +72,13 @@ def leading(B: LocalMatrix, merits: tuple[Array, ...]) -> tuple[Indices, Indices
     for merit in merits:
         most = np.full(group.max() + 1, -np.inf)
         np.maximum.at(most, group[best], merit[best])
-        best &= (merit == most[group]) | (merit >= (1.0 - SAME) * np.abs(most[group]))
+        best &= (merit == most[group]) | (merit >= (1.0 - TIE_TOL) * np.abs(most[group]))
     candidates = np.flatnonzero(best)
     return np.sort(candidates[np.unique(group[candidates], return_index=True)[1]]), group
 
 
 def _groups(B: LocalMatrix) -> Indices:
-    """Return a number for each column, the same for those that agree to `SAME` once they have length one.
+    """Return a number for each column, the same for those that agree to `TIE_TOL` once they have length one.
 
     Sorted by one generic mixture of their entries equal columns are neighbours, and only neighbours with about the
     same mixture are compared.
@@ -87,13 +87,13 @@ def _groups(B: LocalMatrix) -> Indices:
     lengths = np.sqrt(B.squared_norms())
     mixtures = B.cross(np.cos(np.arange(m))) / lengths
     order = np.argsort(mixtures, kind="stable")
-    fresh = np.diff(mixtures[order]) > m * SAME
+    fresh = np.diff(mixtures[order]) > m * TIE_TOL
     close = np.flatnonzero(~fresh)
     first, second = (
         B.columns(order[at]).scaled(np.ones(m), 1.0 / lengths[order[at]]).values for at in (close, close + 1)
     )
     apart = abs(first - second).max(axis=0)
-    fresh[close] = (apart.toarray().ravel() if B.is_sparse else apart) > SAME
+    fresh[close] = (apart.toarray().ravel() if B.is_sparse else apart) > TIE_TOL
     group = np.empty(n, dtype=np.intp)
     group[order] = np.concatenate([[0], np.cumsum(fresh)])
     return group
