@@ -1,4 +1,4 @@
-"""Rows of all experiments enter, the results page and its figures leave."""
+"""The results page of all experiments, with its figures."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Rows of the planted matrices enter; figures, tables and what they show leave."""
+"""Figures, tables and sentences about the planted matrices."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +22,7 @@ from experiments.curves import (
 from experiments.figures import figure
 from experiments.grid import Row
 
-# As the paper tells it, as its code does it, and the two between that show which of the differences counts.
+# As the paper says, as its code does it, and the two settings between, which show which difference matters.
 TOLD: Setting = ("scale-first", "permuted")
 RELEASED: Setting = ("noise-first", "planted first")
 SETTINGS: tuple[Setting, ...] = (TOLD, ("scale-first", "planted first"), ("noise-first", "permuted"), RELEASED)
@@ -30,7 +30,7 @@ LETTER, CERTIFIED, GOING_ON = "CoS-FGM, to the letter", "CoS-FGM, certified", "S
 PAIRING = (LETTER, "CoS-FGM", CERTIFIED, "default", "SPA+")
 CHOOSING = (*PAIRING, "GSPA", "GS-FGM")
 APPROXIMATING = (LETTER, "default", "SPA+", "GSPA", "GS-FGM", "A-HALS", "MV-NMF", "BiOR-NM3F")
-# Where the paper's text sees a change: the last noise at which SPA+ fails, and the last that harms nobody.
+# Noise levels at which the paper's text sees a change: the last where SPA+ fails, and the last that harms no method.
 QUIET, SOUND = 7.86e-6, 2.65e-3
 LOUD = 0.1
 WIDE, TALL = (11.0, 5.8), (11.0, 9.0)

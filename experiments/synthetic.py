@@ -58,7 +58,7 @@ EVERY_SECOND = (*LEVELS[::2], LEVELS[-1])
 
 
 def default(X: Array, n_rows: int, n_cols: int) -> Selection:
-    """Choose as the estimator does unless told otherwise."""
+    """Select as the estimator does by default."""
     model = CoSeparableNMF(n_rows, n_cols).fit(X)
     return Selection(model.row_indices_, model.col_indices_)
 
@@ -148,7 +148,7 @@ def tried(key: Row, seed: int) -> Row:
 
 
 def identifiable(truth: Planted) -> Selection:
-    """Return the planted rows and columns that can be told from mixes of others."""
+    """Return the planted rows and columns that are not mixtures of others."""
     rows, cols = np.asarray(truth.row_indices), np.asarray(truth.col_indices)
     return Selection(rows[truth.row_identifiable], cols[truth.col_identifiable])
 

@@ -74,7 +74,7 @@ def majority(counts: Any, classes: Labels) -> Labels:
 
 
 def checksum(counts: Any) -> str:
-    """Return twelve digits that tell the data."""
+    """Return twelve digits that identify the data."""
     return sha256(counts.data.tobytes() + np.asarray(counts.indices, np.int64).tobytes()).hexdigest()[:12]
 
 
