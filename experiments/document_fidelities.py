@@ -32,8 +32,8 @@ def fidelity_chapter(results: Results) -> str:
     return (
         "### What the selected rows, columns and cores explain on their own\n\n"
         "Percent of the matrix as given: by the selected rows alone, by the columns alone, and by the core with the "
-        "weights of both, nothing refitted. `diagonal cores` counts the sets whose core has one nonzero for each row "
-        "at the most; `largest gap` is the relative duality gap of the convex model, where there is "
+        "weights of both, nothing refitted. `diagonal cores` counts the sets whose core has at most one nonzero "
+        "per row; `largest gap` is the relative duality gap of the convex model, where there is "
         f"one.\n\n{table(averages)}\n{reading_of_fidelities(results)}\nRows / columns / core, set by set; a method "
         f"that selects no rows (columns) has no figure.\n\n{table(by_set)}"
     )
@@ -63,6 +63,6 @@ def reading_of_fidelities(results: Results) -> str:
         return ""
     return (
         f"After refitting, CoS-FGM and the default are {points['approximation_pct']:.1f} points apart on average; by "
-        f"their rows alone, {points['row_fidelity_pct']:.1f}. The approximation does not tell whether the documents "
-        "and words that are named stand for anything.\n"
+        f"their rows alone, {points['row_fidelity_pct']:.1f}. The approximation does not show whether the selected "
+        "documents and words represent anything.\n"
     )

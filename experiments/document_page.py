@@ -168,7 +168,7 @@ def reading(results: Results, part: Table) -> str:
 
 WHY = {
     "approximation": (
-        "Reproduced means the same at most sets, level a mean difference of half a point at the most. SPAC and SPAR "
+        "Reproduced means the same at most sets, level a mean difference of at most half a point. SPAC and SPAR "
         "test preselection, weights and SPA, which have nothing random in them. Free factors around a core with one "
         "nonzero in each row and column are plain NMF, so that CoS-FGM differs from A-HALS by the local minimum and by "
         "where the fit ends: ours goes on until it stands still, theirs takes nine turns. BiOR-NM3F is run by its "

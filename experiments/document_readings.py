@@ -25,7 +25,7 @@ def readings_chapter(results: Results) -> str:
         "How far each convex problem is solved, whether the last pair of the alternation counts or the best, and how "
         "the fit of the factors ends. Averages (printed) and the mean distance from the print, set by set; `reached` "
         "counts the sets where the printed approximation is reached. *CoS-FGM* solves by the published fast gradient, "
-        "1000 iterations at the most, *exact* by Newton's method to a proven gap. Pair: the one that the alternation "
+        "at most 1000 iterations, *exact* by Newton's method to a proven gap. Pair: the one that the alternation "
         "ends on, or of all its pairs the one that explains most. Fit: Algorithm 3 by the letter, nine turns of 100 "
         "sweeps, or until it stands still. Labels by the rule of the paper. SPA+ is there because nothing but the fit "
         f"is open about it.\n\n{table(lines)}\n"

@@ -179,7 +179,7 @@ def unit_reading(unit: list[Row], gray: list[Row]) -> str:
         f"{ranks_of(row)} where gray values give {ranks_of(twin)}" for row, twin in pairs if row["method"] == "GSPA"
     ]
     return (
-        "These methods draw nothing at random, so that they tell whether the matrix is that of the paper. With every "
+        "These methods are deterministic, so they show whether the matrix is that of the paper. With every "
         f"image divided by its norm they are {of_unit:.2f} points from the print on average, with gray values "
         f"{of_gray:.2f}; GSPA, printed with (21, 19), chooses {listed(splits)}. The paper says no more than that "
         "pixels are brought to [0, 1]; all other tables here use gray values.\n"
@@ -215,7 +215,7 @@ def choice_reading(rows: list[Row]) -> str:
         f"Correlation error with {wide} pixels: {held(ours, 'correlation_error', PRINTED_CORRELATION)} Pixels drawn at "
         f"random have {average:.4f} on average of {len(SEEDS)} draws (standard deviation {spread:.4f}); below that: "
         f"{listed(better)}. Correlations weigh all pixels alike, while pixels that explain the others by mixing are "
-        "extreme ones: this figure does not speak for a choice of the latter kind.\n\n"
+        "extreme ones: this number does not favour a choice of the latter kind.\n\n"
         f"Images drawn at random come from {chance['subjects']:.1f} subjects on average, where {PRINTED_SUBJECTS} are "
         "printed for CoS-FGM. "
         f"Reconstruction error of the other subjects: {held(ours, 'reconstruction_error', PRINTED_RECONSTRUCTION)} "

@@ -1,12 +1,12 @@
-"""Table 5, Figures 4 to 6 and the appendix: which pixels and which images stand for 400 faces.
+"""Table 5, Figures 4 to 6 and the appendix: pixels and images that represent 400 faces.
 
 The matrix is that of the ORL faces, 437 pixels (23 x 19) x 400 images of 40 subjects, gray values from 0 to 1. The
-paper speaks of no preselection here, and 437 x 400 is below the 500 x 500 that it preselects documents to: all methods
-see the whole matrix. SPA+, SPAC, GSPA and GS-FGM choose without normalisation, as on documents. GS-FGM is the best of
-ten penalties from 1e-3 to 10 by approximation, BiOR-NM3F is run for 1000 iterations at the most.
+paper does not mention preselection here, and 437 x 400 is below the 500 x 500 to which it preselects documents: all
+methods see the whole matrix. SPA+, SPAC, GSPA and GS-FGM select without normalisation, as on documents. GS-FGM is the
+best of ten penalties from 1e-3 to 10 by approximation. BiOR-NM3F runs for at most 1000 iterations.
 
 An image belongs to the component with the largest entry in its column of the last factor, as in the paper, or to the
-one that contributes most, which is our rule. The clusters are held against the subjects.
+one that contributes most, which is our rule. The clusters are compared with the subjects.
 """
 
 from collections.abc import Iterator

@@ -49,7 +49,7 @@ from cosep.select.newton import solve_newton
 from cosep.select.selfdict import duality_gap
 from cosep.utils.types import Array
 from experiments.grid import Row
-from experiments.planted import RELEASED, SETTINGS, TOLD, report
+from experiments.planted import PRINTED, RELEASED, SETTINGS, report
 from experiments.released import dictionary, released
 
 VERSION = 1
@@ -94,9 +94,9 @@ def cells(*, tiny: bool = False) -> Iterator[Row]:
     levels, fewer = ((1e-6, 1e-1),) * 2 if tiny else (LEVELS, EVERY_SECOND)
     everything = (*CHOOSERS, *GENERALIZED, *FACTORIZERS)
     for cols, setting, methods, of_slow in (
-        (r2, TOLD, everything, levels),
+        (r2, PRINTED, everything, levels),
         (r2, RELEASED, everything, levels),
-        (r1, TOLD, (*CHOOSERS, "GSPA", "GS-FGM"), fewer),
+        (r1, PRINTED, (*CHOOSERS, "GSPA", "GS-FGM"), fewer),
         *((r2, setting, tuple(CHOOSERS), fewer) for setting in SETTINGS[1:3]),
     ):
         planted = {"m": m, "r1": r1, "r2": cols, "protocol": setting[0], "order": setting[1]}
