@@ -17,8 +17,8 @@ from sklearn.decomposition import NMF
 from benchmarks.harness import Bar, Row, clock, isolated, race, say, warm, with_memory
 from cosep import make_coseparable
 from cosep.cli.fit import Manner, Wishes, run
-from cosep.datasets import MissingDataError, load_documents
 from cosep.io import read
+from experiments.data import MissingDataError, load_documents
 
 RANK = 20
 ALLOWED_MB = 200.0

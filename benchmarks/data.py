@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
 from cosep import make_coseparable
-from cosep.datasets import Documents, Faces, load_documents, load_faces
 from cosep.utils.types import Indices
+from experiments.data import Documents, Faces, load_documents, load_faces
 
 Block = NDArray[np.float64]
 

@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 import cosep
 from benchmarks.data import Problem, load
 from cosep import CoSeparableNMF, SelectionWarning, fgm, make_coseparable
-from cosep.datasets import MissingDataError
+from experiments.data import MissingDataError
 
 Row = dict[str, Any]
 Clock = Callable[[], float]

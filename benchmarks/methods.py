@@ -19,9 +19,9 @@ import scipy.sparse
 from benchmarks.data import Problem, load
 from benchmarks.harness import Bar, Row, clock, say, warm
 from cosep import Factorization, Selection, gsfgm, gspa, mix, mix_generalized, preselect, relative_approximation, spa
-from cosep.datasets import MissingDataError
 from cosep.nmf.ahals import ahals
 from cosep.nmf.minvol import minvol
+from experiments.data import MissingDataError
 
 SIZE = 500
 PENALTIES = np.logspace(-3, 1, 10)

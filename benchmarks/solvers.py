@@ -23,9 +23,9 @@ from benchmarks.data import Block, documents, faces, topics
 from benchmarks.harness import Bar, Row, race, say, warm
 from benchmarks.published import fast_gradient, project
 from cosep import make_coseparable, spa
-from cosep.datasets import MissingDataError
 from cosep.solve.fast_gradient import solve_fast_gradient
 from cosep.solve.newton import solve_newton
+from experiments.data import MissingDataError
 
 # How many steps of the fast gradient to try; if the last are too few, the ratio is a lower bound.
 STEPS = (500, 1_500, 5_000)

@@ -1,4 +1,4 @@
-"""The core of a document set, ordered by class, enters; a heat map on axes leaves."""
+"""Heat map of the core of a document set, ordered by class."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Rows of the planted matrices enter; curves of figures against noise, and panels of such curves, leave."""
+"""Curves of measured numbers against noise for the planted matrices, and panels of such curves."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

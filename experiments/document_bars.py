@@ -1,4 +1,4 @@
-"""Results enter, what was to be shown and what became of it leaves."""
+"""Table of the claims that the document experiment tests, and their outcomes."""
 
 from benchmarks.harness import Bar, Row
 from benchmarks.page import table

@@ -1,4 +1,4 @@
-"""Results enter, the figure of what each method explains and how well it clusters leaves."""
+"""Figure of the share that each method explains and of the accuracy of its clusters."""
 
 from pathlib import Path
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""A document set and the name of a method enter, factors, labels and the selection leave.
+"""The methods of Tables 1 to 3: factors, labels and selection of a document set by each.
 
 Notation
 --------
@@ -43,7 +43,7 @@ PENALTIES = tuple(np.logspace(-3, 1, 10))
 ITERATIONS = 1000
 # The published fit: a start, then nine turns, each of 100 sweeps for either factor.
 STEPS, SWEEPS = 9, 100
-# Pairs that the alternation goes through at the most, if none is met again.
+# Largest number of pairs in the alternation, if none repeats.
 PAIRS = 10
 
 
@@ -65,7 +65,7 @@ class Block(NamedTuple):
 class Answer(NamedTuple):
     """What a method found: factors, a selection, labels by a rule of its own, how far from orthogonal it ended.
 
-    Where there are other ways to read the paper, a function tells what those lead to.
+    Where the paper can be read in several ways, a function returns the results of each.
     """
 
     factors: Factorization | None
@@ -105,7 +105,7 @@ def coseparable(name: str, method: Any, **options: Any) -> Answer:
     model = CoSeparableNMF(task.r, task.r, method=method, **options).fit(task.X)
     selection = Selection(model.row_indices_, model.col_indices_, model.gap_)
     factors = Factorization(model.row_factor_, model.core_, model.col_factor_)
-    # The clusters of the model do not depend on the method, so they are told once.
+    # The clusters of the model do not depend on the method, so they are computed once.
     labels = (model.row_labels_, model.column_labels_) if method == "faithful" else None
     return Answer(factors, selection, labels)
 

@@ -1,4 +1,4 @@
-"""Results of the document experiment enter, tables beside the printed ones and their reading leave."""
+"""Tables of the document experiment beside the printed ones, and sentences about them."""
 
 from pathlib import Path
 
@@ -7,33 +7,31 @@ import numpy as np
 from benchmarks.harness import Row
 from benchmarks.page import table
 from experiments.document_bars import promises
+from experiments.document_fidelities import fidelity_chapter
 from experiments.document_figure import draw
-from experiments.document_methods import EXACT, FITS, METHODS
+from experiments.document_methods import METHODS
+from experiments.document_readings import readings_chapter
 from experiments.document_results import (
     APPROXIMATION,
     DOCUMENTS,
     OTHERS,
     PUBLISHED,
-    SAME,
+    SAME_TOL,
     SIDES,
     TABLES,
     WORDS,
     Results,
     Table,
     decimals,
+    differences,
     printed,
     printed_seconds,
 )
 
 PICTURE = "documents.png"
 SPLIT = ("GSPA", "GS-FGM")
-# Method, pair, fit; SPA+ has but one pair.
-READINGS = [
-    *((method, pair, fit) for method in ("CoS-FGM", *EXACT) for fit in FITS for pair in ("last", "best")),
-    *(("SPA+", "last", fit) for fit in FITS),
-]
 # A method reproduces a table if it agrees at this share of the sets.
-MOST = 0.6
+REPRODUCED_SHARE = 0.6
 
 
 def text(what: str, rows: list[Row], folder: Path) -> str:
@@ -78,7 +76,7 @@ def chapter(results: Results, part: Table) -> str:
         beside(results, part),
         "What the paper lacks" + ("" if part is APPROXIMATION else "; SpectralCoclustering by its own labels") + ".\n",
         alone(results, part),
-        f"Ours against the print: at how many sets the same to {SAME}, above and below, and by how many points.\n",
+        f"Ours against the print: at how many sets the same to {SAME_TOL}, above and below, and by how many points.\n",
         nearness(results, part),
         reading(results, part),
     ]
@@ -121,11 +119,6 @@ def alone(results: Results, part: Table) -> str:
     return table([*lines, {"set": f"average of {len(results.sets)}", **averages}])
 
 
-def differences(results: Results, method: str, part: Table) -> dict[str, float]:
-    """Return by how much ours exceed the printed figures."""
-    return {name: round(ours - theirs, 2) for name, (ours, theirs) in results.pairs(method, part).items()}
-
-
 def nearness(results: Results, part: Table) -> str:
     """Return how near each method comes to the print."""
     lines: list[Row] = []
@@ -137,9 +130,9 @@ def nearness(results: Results, part: Table) -> str:
             lines.append(
                 {
                     "method": method,
-                    "same": int((np.abs(values) <= SAME).sum()),
-                    "above": int((values > SAME).sum()),
-                    "below": int((values < -SAME).sum()),
+                    "same": int((np.abs(values) <= SAME_TOL).sum()),
+                    "above": int((values > SAME_TOL).sum()),
+                    "below": int((values < -SAME_TOL).sum()),
                     "mean difference": f"{values.mean():+.2f}",
                     "mean distance": f"{np.abs(values).mean():.2f}",
                     "farthest": f"{largest:+.2f} ({farthest})",
@@ -160,7 +153,7 @@ def reading(results: Results, part: Table) -> str:
         values = np.array(list(differences(results, method, part).values()))
         if len(values) == 0:
             continue
-        if (np.abs(values) <= SAME).mean() >= MOST:
+        if (np.abs(values) <= SAME_TOL).mean() >= REPRODUCED_SHARE:
             kind = "Reproduced"
         elif abs(values.mean()) <= 0.5:
             kind = "Level on average"
@@ -175,7 +168,7 @@ def reading(results: Results, part: Table) -> str:
 
 WHY = {
     "approximation": (
-        "Reproduced means the same at most sets, level a mean difference of half a point at the most. SPAC and SPAR "
+        "Reproduced means the same at most sets, level a mean difference of at most half a point. SPAC and SPAR "
         "test preselection, weights and SPA, which have nothing random in them. Free factors around a core with one "
         "nonzero in each row and column are plain NMF, so that CoS-FGM differs from A-HALS by the local minimum and by "
         "where the fit ends: ours goes on until it stands still, theirs takes nine turns. BiOR-NM3F is run by its "
@@ -241,124 +234,6 @@ def labels_chapter(results: Results) -> str:
         f"{table(lines)}\nBy own labels the first for documents is "
         f"{best['documents']}; for words {best['words']}. Differences below a point are within the lottery of ties and "
         "local minima.\n"
-    )
-
-
-def readings_chapter(results: Results) -> str:
-    """Return what becomes of CoS-FGM, and of SPA+, in every reading of what the paper leaves open."""
-    lines = [line for reading in READINGS if (line := reading_line(results, *reading)) is not None]
-    if not lines:
-        return ""
-    of_cosfgm = [line for line in lines if line["method"] != "SPA+"]
-    text = (
-        "### What the paper leaves open about CoS-FGM\n\n"
-        "How far each convex problem is solved, whether the last pair of the alternation counts or the best, and how "
-        "the fit of the factors ends. Averages (printed) and the mean distance from the print, set by set; `reached` "
-        "counts the sets where the printed approximation is reached. *CoS-FGM* solves by the published fast gradient, "
-        "1000 iterations at the most, *exact* by Newton's method to a proven gap. Pair: the one that the alternation "
-        "ends on, or of all its pairs the one that explains most. Fit: Algorithm 3 by the letter, nine turns of 100 "
-        "sweeps, or until it stands still. Labels by the rule of the paper. SPA+ is there because nothing but the fit "
-        f"is open about it.\n\n{table(lines)}\n"
-    )
-    return text + reading_of_readings(results, of_cosfgm) if of_cosfgm else text
-
-
-def reading_line(results: Results, method: str, pair: str, fit: str) -> Row | None:
-    """Return the averages of one reading, beside the print."""
-    theirs = "SPA+" if method == "SPA+" else "CoS-FGM"
-    line: Row = {"method": method, "pair": pair, "fit": fit}
-    for part in TABLES:
-        pairs = np.array(list(results.pairs(method, part, f"{pair}_{fit}_{part.figure}", theirs).values()))
-        if len(pairs) < len(results.sets):
-            return None
-        line[part.short] = "{:.2f} ({:.2f})".format(*pairs.mean(axis=0))
-        line[f"{part.short}, distance"] = f"{np.abs(pairs[:, 0] - pairs[:, 1]).mean():.2f}"
-        if part is APPROXIMATION:
-            line["reached"] = int((pairs[:, 0] >= pairs[:, 1]).sum())
-    return line
-
-
-def reading_of_readings(results: Results, lines: list[Row]) -> str:
-    """Say how far SPA+ pins down the fit, which reading is nearest, and how far all of them are."""
-    same = [
-        name
-        for name in results.sets
-        if all(abs(differences(results, "SPA+", part).get(name, np.inf)) <= SAME for part in TABLES)
-    ]
-    nearest = min(lines, key=lambda line: sum(float(line[f"{part.short}, distance"]) for part in TABLES))
-    between = {part.short: [float(line[part.short].split()[0]) for line in lines] for part in (DOCUMENTS, WORDS)}
-    return (
-        f"Fitted by the letter, SPA+ is as printed in all three tables at once on {len(same)} of {len(results.sets)} "
-        f"sets ({', '.join(same) or 'none'}): there preselection, weights, Algorithm 3, labels and accuracy are those "
-        "of the paper, and what is open about CoS-FGM is its selection alone. Of its readings the nearest is "
-        f"{nearest['method']}, {nearest['pair']} pair, {nearest['fit']}: off by {nearest['approximation, distance']}, "
-        f"{nearest['documents, distance']} and {nearest['words, distance']} points on average. Over all readings the "
-        f"averages lie within {min(between['documents']):.1f} to {max(between['documents']):.1f} for documents and "
-        f"{min(between['words']):.1f} to {max(between['words']):.1f} for words. The sets decide more than the reading: "
-        "in the thin problems of the alternation many documents are proportional, and which of them stands for the "
-        "others is decided by rounding in the published method, by length in ours; the factors follow.\n"
-    )
-
-
-def fidelity_chapter(results: Results) -> str:
-    """Return what the selections explain on their own."""
-    methods = [method for method in METHODS if any(count is not None for count in results.column(method, "rows"))]
-    if not methods:
-        return ""
-    averages: list[Row] = [
-        {
-            "method": method,
-            **{side: decimals(results.mean(method, f"{side}_fidelity_pct")) for side in SIDES},
-            "refitted": decimals(results.mean(method, "approximation_pct")),
-            "diagonal cores": diagonal(results, method),
-            "largest gap": largest_gap(results, method),
-        }
-        for method in methods
-    ]
-    by_set: list[Row] = [
-        {"set": name}
-        | {
-            method: " / ".join(decimals(results.get(name, method, f"{side}_fidelity_pct"), 1) or "-" for side in SIDES)
-            for method in methods
-        }
-        for name in results.sets
-    ]
-    return (
-        "### What the selected rows, columns and cores explain on their own\n\n"
-        "Percent of the matrix as given: by the selected rows alone, by the columns alone, and by the core with the "
-        "weights of both, nothing refitted. `diagonal cores` counts the sets whose core has one nonzero for each row "
-        "at the most; `largest gap` is the relative duality gap of the convex model, where there is "
-        f"one.\n\n{table(averages)}\n{reading_of_fidelities(results)}\nRows / columns / core, set by set; a method "
-        f"that selects no rows (columns) has no figure.\n\n{table(by_set)}"
-    )
-
-
-def diagonal(results: Results, method: str) -> str:
-    """Return how many cores have no more nonzeros than rows."""
-    cores = zip(results.column(method, "core_nonzeros"), results.column(method, "rows"), strict=True)
-    known = [nonzeros <= rows for nonzeros, rows in cores if nonzeros is not None]
-    return f"{sum(known)} of {len(known)}" if known else ""
-
-
-def largest_gap(results: Results, method: str) -> str:
-    """Return the largest relative duality gap."""
-    gaps = [gap for gap in results.column(method, "gap") if gap is not None]
-    return f"{max(gaps):.0e}" if gaps else ""
-
-
-def reading_of_fidelities(results: Results) -> str:
-    """Compare what CoS-FGM and the default explain, refitted and by what they selected."""
-    apart = {
-        figure: [results.mean(method, figure) for method in ("CoS-FGM", "default")]
-        for figure in ("approximation_pct", "row_fidelity_pct")
-    }
-    points = {figure: abs(a - b) for figure, (a, b) in apart.items() if a is not None and b is not None}
-    if len(points) < len(apart):
-        return ""
-    return (
-        f"After refitting, CoS-FGM and the default are {points['approximation_pct']:.1f} points apart on average; by "
-        f"their rows alone, {points['row_fidelity_pct']:.1f}. The approximation does not tell whether the documents "
-        "and words that are named stand for anything.\n"
     )
 
 

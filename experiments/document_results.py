@@ -1,4 +1,4 @@
-"""Rows of the document experiment enter, figures by set and method, printed ones beside them, leave."""
+"""Results of the document experiment by set and method, with the printed ones."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -14,8 +14,8 @@ PRINTED = Path(__file__).parent / "printed"
 PUBLISHED = ("CoS-FGM", "SPA+", "SPAC", "SPAR", "GSPA", "GS-FGM", "BiOR-NM3F", "A-HALS", "MV-NMF")
 OTHERS = tuple(method for method in METHODS if method not in PUBLISHED)
 SIDES = ("row", "column", "core")
-# Two figures that agree to this are the same: the printed digits, and as much for rounding on the way.
-SAME = 0.05
+# Two numbers are the same if they differ by at most this: the printed digits, and as much for rounding.
+SAME_TOL = 0.05
 
 
 class Table(NamedTuple):
@@ -95,5 +95,10 @@ def mean(values: Iterable[float | None]) -> float | None:
 
 
 def decimals(value: float | None, digits: int = 2) -> str:
-    """Return a number with so many decimals, nothing for nothing."""
+    """Return a number with this many decimals, or an empty text for None."""
     return "" if value is None else f"{value:.{digits}f}"
+
+
+def differences(results: Results, method: str, part: Table) -> dict[str, float]:
+    """Return by how much ours exceed the printed figures."""
+    return {name: round(ours - theirs, 2) for name, (ours, theirs) in results.pairs(method, part).items()}

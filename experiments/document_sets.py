@@ -1,7 +1,4 @@
-"""The name of a document set enters; its counts, rank and classes leave.
-
-The one place that knows where the data comes from.
-"""
+"""Counts, rank and classes of a document set by name, from published files or made up."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -13,7 +10,7 @@ from numpy.typing import NDArray
 from benchmarks.data import DOCUMENTS
 from benchmarks.harness import say
 from cosep import make_coseparable
-from cosep.datasets import MissingDataError, load_documents
+from experiments.data import MissingDataError, load_documents
 
 Labels = NDArray[np.intp]
 

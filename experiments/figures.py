@@ -1,4 +1,4 @@
-"""What all figures share: names and colours of the methods, size, and a file that is the same every time."""
+"""Shared by all figures: colours of the methods, style, and PNG files without dates."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 mpl.use("Agg")
 
-# One colour a method, the same in every figure; the ones that choose nothing are grey.
+# One colour per method, the same in every figure; methods that select nothing are grey.
 COLOURS = {
     "default": "#d1495b",
     "CoS-FGM": "#1b4f72",
@@ -40,7 +40,7 @@ STYLE: Any = {
 
 @contextmanager
 def figure(path: Path, size: tuple[float, float] = (8.0, 5.0), **layout: Any) -> Iterator[Figure]:
-    """Give an empty figure and write it as a PNG without dates or versions in it."""
+    """Yield an empty figure, and write it as a PNG without dates or versions."""
     with mpl.rc_context(STYLE):
         drawn = Figure(figsize=size, layout="constrained", **layout)
         yield drawn

@@ -1,8 +1,8 @@
-"""An experiment enters; the rows of all its cells leave, those on disk as they are, the others computed and kept.
+"""Rows of all cells of an experiment: those on disk as they are, the others computed and stored.
 
-A row is told by its key: what was run on which data, with which parameters and seeds, in which version of the
-experiment. Figures are rounded to the digits that are printed; seconds, commit and versions stand in columns of their
-own, so that a row that is run again changes in these alone.
+A row is identified by its key: what was run on which data, with which parameters and seeds, in which version of the
+experiment. Numbers are rounded to the digits that are printed. Seconds, commit and versions are columns of their own,
+so that a row that is run again changes only in these.
 """
 
 import os
@@ -37,13 +37,13 @@ def fill(experiment: ModuleType, path: Path, *, tiny: bool = False, jobs: int = 
     held = read_rows(path) if path.exists() else []
     if not keys:
         return held
-    known = {told_by(row, keys[0]): row for row in held}
-    missing = [key for key in keys if told_by(key, key) not in known]
+    known = {identity_of(row, keys[0]): row for row in held}
+    missing = [key for key in keys if identity_of(key, key) not in known]
     at_hand = {key.get("set") for key in keys}
     elsewhere = [row for row in held if row.get("set") not in at_hand]
 
     def keep() -> list[Row]:
-        rows = [known[identity] for key in keys if (identity := told_by(key, key)) in known] + elsewhere
+        rows = [known[identity] for key in keys if (identity := identity_of(key, key)) in known] + elsewhere
         partial = path.with_suffix(".partial")
         write_rows(partial, rows)
         partial.replace(path)
@@ -52,19 +52,19 @@ def fill(experiment: ModuleType, path: Path, *, tiny: bool = False, jobs: int = 
     name, made_by = experiment.__name__.rpartition(".")[2], stamp()
     with progress(name, len(keys), len(keys) - len(missing)) as advance:
         for key, figures in compute(experiment.__name__, missing, jobs):
-            known[told_by(key, key)] = key | figures | {part: made_by[part] for part in ("commit", "software")}
+            known[identity_of(key, key)] = key | figures | {part: made_by[part] for part in ("commit", "software")}
             keep()
             advance()
     return keep()
 
 
-def told_by(row: Row, key: Row) -> tuple[tuple[str, str], ...]:
-    """Return what a row is told by, as text: the columns of a key."""
+def identity_of(row: Row, key: Row) -> tuple[tuple[str, str], ...]:
+    """Return the key columns of a row, as text."""
     return tuple((name, str(row.get(name, ""))) for name in key)
 
 
 def compute(name: str, keys: list[Row], jobs: int) -> Iterator[tuple[Row, Row]]:
-    """Yield each key with its figures as they come, from so many processes of one thread each."""
+    """Yield each key with its numbers as they are computed, by this many processes of one thread each."""
     if not keys:
         return
     with (
@@ -97,7 +97,7 @@ def end_with_parent() -> None:
 
 def run_cell(name: str, key: Row) -> Row:
     """Return the figures of one cell."""
-    # Degenerate cores and unproven gaps are what some of these methods give; the figures tell of them.
+    # Some of these methods give degenerate cores and unproven gaps; the numbers show them.
     with warnings.catch_warnings(category=UserWarning, action="ignore"):
         figures: Row = import_module(name).run({part: value for part, value in key.items() if part != "version"})
     return figures
@@ -105,7 +105,7 @@ def run_cell(name: str, key: Row) -> Row:
 
 @contextmanager
 def progress(name: str, total: int, done: int) -> Iterator[Callable[[], None]]:
-    """Give a function that moves a bar with the time left, or prints a line now and then where nobody watches."""
+    """Yield a function that advances a progress bar or, if the output is not a terminal, prints a line now and then."""
     console = Console(stderr=True)
     if not console.is_terminal:
         count = done

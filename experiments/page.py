@@ -1,4 +1,4 @@
-"""Rows of all experiments enter, the results page and its figures leave."""
+"""The results page of all experiments, with its figures."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,10 +9,10 @@ from benchmarks.harness import read_rows
 HEAD = """# The paper, reproduced
 
 J. Pan and M. K. Ng, *Co-Separable Nonnegative Matrix Factorization*, SIAM J. Matrix Anal. Appl. 44(3), 1393-1420, 2023.
-Made by `make paper` out of the rows in [results](results); `python -m experiments table_1` runs one item. Rows that
-are there are kept: delete a file of rows to run it again. The data sets need `COSEP_DATA`, the folder that holds them.
-Printed figures are those of the paper ([printed](printed)), in percent unless said otherwise; its seconds are MATLAB on
-an i5-5200, ours one thread of the machine that ran last.
+`make paper` writes this page from the rows in [results](results); `python -m experiments table_1` runs one item.
+Existing rows are kept: delete a file of rows to compute it again. The variable `COSEP_DATA` names the folder of the
+data sets. Printed numbers are those of the paper ([printed](printed)), in percent unless noted otherwise. Its seconds
+are for MATLAB on an i5-5200, ours for one thread of the machine of the last run.
 """
 
 

@@ -1,4 +1,4 @@
-"""Rows of the planted matrices enter; figures, tables and what they show leave."""
+"""Figures, tables and sentences about the planted matrices."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,15 +22,15 @@ from experiments.curves import (
 from experiments.figures import figure
 from experiments.grid import Row
 
-# As the paper tells it, as its code does it, and the two between that show which of the differences counts.
-TOLD: Setting = ("scale-first", "permuted")
+# As the paper says, as its code does it, and the two settings between, which show which difference matters.
+PRINTED: Setting = ("scale-first", "permuted")
 RELEASED: Setting = ("noise-first", "planted first")
-SETTINGS: tuple[Setting, ...] = (TOLD, ("scale-first", "planted first"), ("noise-first", "permuted"), RELEASED)
+SETTINGS: tuple[Setting, ...] = (PRINTED, ("scale-first", "planted first"), ("noise-first", "permuted"), RELEASED)
 LETTER, CERTIFIED, GOING_ON = "CoS-FGM, to the letter", "CoS-FGM, certified", "SPA+, going on"
 PAIRING = (LETTER, "CoS-FGM", CERTIFIED, "default", "SPA+")
 CHOOSING = (*PAIRING, "GSPA", "GS-FGM")
 APPROXIMATING = (LETTER, "default", "SPA+", "GSPA", "GS-FGM", "A-HALS", "MV-NMF", "BiOR-NM3F")
-# Where the paper's text sees a change: the last noise at which SPA+ fails, and the last that harms nobody.
+# Noise levels at which the paper's text sees a change: the last where SPA+ fails, and the last that harms no method.
 QUIET, SOUND = 7.86e-6, 2.65e-3
 LOUD = 0.1
 WIDE, TALL = (11.0, 5.8), (11.0, 9.0)
@@ -39,23 +39,23 @@ WIDE, TALL = (11.0, 5.8), (11.0, 9.0)
 def report(rows: list[Row], folder: Path) -> str:
     """Return tables and readings, and draw the figures into a folder."""
     kept = {setting: Planted(rows, setting) for setting in SETTINGS}
-    square = Planted(rows, TOLD, square=True)
+    square = Planted(rows, PRINTED, square=True)
     sections = (
-        accuracy(kept[TOLD], kept[RELEASED], folder),
+        accuracy(kept[PRINTED], kept[RELEASED], folder),
         settings(kept, folder),
-        identifiable(kept[TOLD], square, folder),
-        approximation(kept[TOLD], folder),
-        cost(kept[TOLD]),
+        identifiable(kept[PRINTED], square, folder),
+        approximation(kept[PRINTED], folder),
+        cost(kept[PRINTED]),
     )
     return "\n".join(sections)
 
 
-def accuracy(told: Planted, code: Planted, folder: Path) -> str:
+def accuracy(paper: Planted, code: Planted, folder: Path) -> str:
     """Figure 1, beside what the paper says of it."""
     with figure(folder / "figure_1.png", WIDE) as drawn:
         left, right = panels(drawn, 2)
-        lines(left, told, CHOOSING, "accuracy")
-        percent(left, "as the paper tells it", "planted rows and columns found, %")
+        lines(left, paper, CHOOSING, "accuracy")
+        percent(left, "as the paper says", "planted rows and columns found, %")
         lines(right, code, CHOOSING, "accuracy")
         percent(right, "as its code does it")
         legend(drawn)
@@ -67,13 +67,13 @@ Means over the draws; bands are one standard error. Left: scaled, noise added, p
 planted rows and columns in front. The paper gives no numbers with its figure; this is what its text says of it, and
 what the rows say:
 
-{table(statements(told, code))}
-{figure_1_reading(told, code)}"""
+{table(statements(paper, code))}
+{figure_1_reading(paper, code)}"""
 
 
-def statements(told: Planted, code: Planted) -> list[Row]:
+def statements(paper: Planted, code: Planted) -> list[Row]:
     """Return what the paper says of Figure 1, and what was found in both settings."""
-    both = {"as told": told, "as its code": code}
+    both = {"as printed": paper, "as its code": code}
     rivals = (LETTER, "SPA+", "GSPA", "GS-FGM")
     said: dict[str, Callable[[Planted], str]] = {
         "CoS-FGM nearly 100 up to a noise of 0.0026": lambda one: span(one, LETTER, SOUND),
@@ -90,17 +90,17 @@ def statements(told: Planted, code: Planted) -> list[Row]:
     ]
 
 
-def figure_1_reading(told: Planted, code: Planted) -> str:
+def figure_1_reading(paper: Planted, code: Planted) -> str:
     """Say which of the two settings the printed figure is of, and why SPA+ fails where it does."""
     text = ""
     nearly = code.average(LETTER, "accuracy", SOUND)
-    if nearly > 95 > (permuted := told.average(LETTER, "accuracy", SOUND)):
+    if nearly > 95 > (permuted := paper.average(LETTER, "accuracy", SOUND)):
         text += (
-            '**Reproduced as the code does it, not as told.** "Nearly 100" is reached with the planted rows and '
-            f"columns in front ({nearly:.1f} on average up to 0.0026); permuted it is {permuted:.1f}. "
+            '**Reproduced as the code does it, not as the paper says.** "Nearly 100" is reached with the planted rows '
+            f"and columns in front ({nearly:.1f} on average up to 0.0026); permuted it is {permuted:.1f}. "
         )
     apart = [
-        max(difference(one, "SPA+", "SPA+, not normalised", upto) for one in (told, code)) for upto in (SOUND, LOUD)
+        max(difference(one, "SPA+", "SPA+, not normalised", upto) for one in (paper, code)) for upto in (SOUND, LOUD)
     ]
     text += (
         "Rows and columns are scaled to equal sums, so that it hardly matters whether SPA+ normalises: mean accuracies "
@@ -111,15 +111,15 @@ def figure_1_reading(told: Planted, code: Planted) -> str:
         text += (
             "At little noise SPA+ fails because it stops by itself, once all squared residuals are below 1e-9 of the "
             f"largest squared norm: it returns {code.curve('SPA+', 'rows').mean[0]:.1f} of {code.shape[0]} rows at the "
-            f"lowest noise. Told to go on it finds {going[0]:.1f} instead of {stopped[0]:.1f} there (as the code), and "
-            f"{told.average(GOING_ON, 'accuracy', QUIET):.1f} up to 7.85e-6 as told. It returns all rows from a noise "
-            f"of {complete(code):.2g} on as the code, and of {complete(told):.2g} as told; in the paper's text "
-            "7.85e-6 is the last level where it fails. "
+            f"lowest noise. Without its stopping rule it finds {going[0]:.1f} instead of {stopped[0]:.1f} there (as "
+            f"the code), and {paper.average(GOING_ON, 'accuracy', QUIET):.1f} up to 7.85e-6 as printed. It returns "
+            f"all rows from a noise of {complete(code):.2g} on as the code, and of {complete(paper):.2g} as printed; "
+            "in the paper's text 7.85e-6 is the last level where it fails. "
         )
-    zero = told.average("GS-FGM, from zero", "accuracy", SOUND) - told.average("GS-FGM", "accuracy", SOUND)
+    zero = paper.average("GS-FGM, from zero", "accuracy", SOUND) - paper.average("GS-FGM", "accuracy", SOUND)
     if np.isfinite(zero):
         text += (
-            "GS-FGM has no public code: started from zero instead of from GSPA, its accuracy as told is "
+            "GS-FGM has no public code: started from zero instead of from GSPA, its accuracy as printed is "
             f"{zero:+.1f} points on average up to 0.0026. "
         )
     return text + "\n"
@@ -159,9 +159,7 @@ def settings_reading(kept: dict[Setting, Planted]) -> str:
     }
     tied = [f"{name} ({gain[0]:+.1f} and {gain[1]:+.1f} points)" for name, gain in gains.items() if min(gain) > 2]
     free = [name for name, gain in gains.items() if max(map(abs, gain)) <= 2]
-    text = (
-        f"**No permutation.** Planted rows in front help (scaled first, noise first): {'; '.join(tied) or 'nobody'}. "
-    )
+    text = f"**No permutation.** Planted rows in front help (scaled first, noise first): {'; '.join(tied) or 'none'}. "
     if min(gains[LETTER]) > 2:
         text += (
             "Confirmed: a planted row inside the cone of the others has a zero on the diagonal, and of such rows a "
@@ -186,12 +184,12 @@ def settings_reading(kept: dict[Setting, Planted]) -> str:
     return text + "\n"
 
 
-def identifiable(told: Planted, square: Planted, folder: Path) -> str:
+def identifiable(paper: Planted, square: Planted, folder: Path) -> str:
     """Show what can be identified at all, and a core of which everything can."""
-    oblong, even = (f"core {one.shape[0]} x {one.shape[1]}" for one in (told, square))
+    oblong, even = (f"core {one.shape[0]} x {one.shape[1]}" for one in (paper, square))
     with figure(folder / "figure_1_identifiable.png", WIDE) as drawn:
         left, right = panels(drawn, 2)
-        lines(left, told, CHOOSING, "identifiable")
+        lines(left, paper, CHOOSING, "identifiable")
         percent(left, f"{oblong}: of the identifiable", "rows and columns found, %")
         lines(right, square, CHOOSING, "accuracy")
         percent(right, f"{even}: of all")
@@ -199,57 +197,57 @@ def identifiable(told: Planted, square: Planted, folder: Path) -> str:
     compared = [
         {
             "method": method,
-            f"{oblong}, of all": shown(told.average(method, "accuracy", SOUND)),
-            "of the identifiable": shown(told.average(method, "identifiable", SOUND)),
+            f"{oblong}, of all": shown(paper.average(method, "accuracy", SOUND)),
+            "of the identifiable": shown(paper.average(method, "identifiable", SOUND)),
             f"{even}, of all": shown(square.average(method, "accuracy", SOUND)),
             "at a noise of 0.1": last(square, method),
         }
         for method in (*CHOOSING, GOING_ON)
     ]
-    count, spread = told.about("identifiable_rows"), told.about("identifiable_rows_sd")
+    count, spread = paper.about("identifiable_rows"), paper.about("identifiable_rows_sd")
     return f"""### What can be found at all
 
 ![Identifiable share and a square core]({folder.name}/figure_1_identifiable.png)
 
-With {told.shape[1]} columns in the core the planted rows lie in a cone of {told.shape[1]} dimensions, and only its
-extreme rays can be told from mixes: {count:.1f} of {told.shape[0]} rows in a draw (standard deviation {spread:.1f}),
+With {paper.shape[1]} columns in the core the planted rows lie in a cone of {paper.shape[1]} dimensions, and only its
+extreme rays differ from mixtures: {count:.1f} of {paper.shape[0]} rows in a draw (standard deviation {spread:.1f}),
 and all columns. Mean percent up to a noise of 0.0026, scaled first, permuted:
 
 {table(compared)}
-{identifiable_reading(told, square)}"""
+{identifiable_reading(paper, square)}"""
 
 
-def identifiable_reading(told: Planted, square: Planted) -> str:
+def identifiable_reading(paper: Planted, square: Planted) -> str:
     """Say who finds what can be found, and who more than that."""
     methods = (*CHOOSING, GOING_ON)
-    full = [method for method in methods if told.average(method, "identifiable", SOUND) >= 99.5]
+    full = [method for method in methods if paper.average(method, "identifiable", SOUND) >= 99.5]
     exact = [method for method in methods if square.average(method, "accuracy", SOUND) >= 99.5]
-    bound = 100 * (told.about("identifiable_rows") + told.shape[1]) / sum(told.shape)
+    bound = 100 * (paper.about("identifiable_rows") + paper.shape[1]) / sum(paper.shape)
     text = (
         f"All that is identifiable (99.5 % and more) is found by: {'; '.join(full) or 'no method'}. All of the "
         f"square core, where everything is identifiable, by: {'; '.join(exact) or 'no method'}. Whoever finds the "
         f"identifiable ones and nothing else has an accuracy of {bound:.1f} in the oblong case. "
     )
-    early, exactly = (told.average(method, "accuracy", SOUND) for method in (LETTER, CERTIFIED))
-    inside, at_minimum = told.about("diagonal_inside"), told.about("diagonal_inside_exact")
+    early, exactly = (paper.average(method, "accuracy", SOUND) for method in (LETTER, CERTIFIED))
+    inside, at_minimum = paper.about("diagonal_inside"), paper.about("diagonal_inside_exact")
     if early > exactly + 5 and inside > at_minimum + 0.1:
         text += (
             f"CoS-FGM to the letter has {early:.1f} even where rows are permuted, the certified solution "
-            f"{exactly:.1f}: 1000 steps do not reach the minimum. A relative gap of {told.about('gap'):.0f} % is left, "
-            f"and the planted rows inside the cone, which lie far out in it, still share a diagonal of {inside:.2f} "
-            f"where they have {at_minimum:.2f} at the minimum for the same lambda (noise 1e-4). "
+            f"{exactly:.1f}: 1000 steps do not reach the minimum. A relative gap of {paper.about('gap'):.0f} % is "
+            f"left, and the planted rows inside the cone, which lie far out in it, still share a diagonal of "
+            f"{inside:.2f} where they have {at_minimum:.2f} at the minimum for the same lambda (noise 1e-4). "
         )
     return text + "\n"
 
 
-def approximation(told: Planted, folder: Path) -> str:
+def approximation(paper: Planted, folder: Path) -> str:
     """Figure 2, and the same as an error, where 100 % hide the differences."""
     with figure(folder / "figure_2.png", WIDE) as drawn:
         left, right = panels(drawn, 2, share=False)
-        lines(left, told, APPROXIMATING, "approximation")
+        lines(left, paper, APPROXIMATING, "approximation")
         percent(left, "as in the paper", "relative approximation, %", bottom=85)
-        lines(right, told, APPROXIMATING, "error_power", power=True)
-        noise = told.curve("A-HALS", "error_power").noise
+        lines(right, paper, APPROXIMATING, "error_power", power=True)
+        noise = paper.curve("A-HALS", "error_power").noise
         right.plot(noise, noise, color="#b3b6b7", linewidth=6, alpha=0.5, zorder=0)
         right.set(yscale="log", ylabel="relative error", title="the same as an error")
         legend(drawn)
@@ -257,19 +255,19 @@ def approximation(told: Planted, folder: Path) -> str:
 
 ![Approximation against noise]({folder.name}/figure_2.png)
 
-Scaled, noise added, permuted. On the right the grey band is the noise itself. {figure_2_reading(told)}"""
+Scaled, noise added, permuted. On the right the grey band is the noise itself. {figure_2_reading(paper)}"""
 
 
-def figure_2_reading(told: Planted) -> str:
+def figure_2_reading(paper: Planted) -> str:
     """Say who explains what there is to explain."""
-    near = {name: told.curve(name, "approximation").upto(SOUND).mean for name in (LETTER, "A-HALS", "MV-NMF")}
+    near = {name: paper.curve(name, "approximation").upto(SOUND).mean for name in (LETTER, "A-HALS", "MV-NMF")}
     lowest = {name: float(mean.min(initial=100.0)) for name, mean in near.items()}
     text = (
         f"{'**Reproduced**' if min(lowest.values()) > 99 else '**Not reproduced**'}: up to 0.0026 CoS-FGM explains as "
         f"much as both factorizations, all of it; the lowest means are "
         f"{', '.join(f'{value:.2f} ({name})' for name, value in lowest.items())}. "
     )
-    excess = {name: told.curve(name, "error_power").upto(QUIET) for name in APPROXIMATING}
+    excess = {name: paper.curve(name, "error_power").upto(QUIET) for name in APPROXIMATING}
     stuck = [
         f"{name} {10 ** (power.mean() + 2):.1g} %"
         for name, (noise, power, _) in excess.items()
@@ -277,19 +275,19 @@ def figure_2_reading(told: Planted) -> str:
     ]
     if stuck:
         text += f"More than twice the noise is left, up to 7.85e-6, by {'; '.join(stuck)} (geometric means). "
-    tri = told.curve("BiOR-NM3F", "approximation").mean
+    tri = paper.curve("BiOR-NM3F", "approximation").mean
     if len(tri) and tri.min() > 20:
         text += (
             "**Not reproducible**: BiOR-NM3F is said to stay below 20 % at every noise and is left out of the printed "
             f"figure; the published updates reach {tri.min():.1f} to {tri.max():.1f} %. "
         )
-    rank = sum(told.shape)
+    rank = sum(paper.shape)
     return text + f"GSPA and GS-FGM have {rank} components, and at much noise they fit some of it.\n"
 
 
-def cost(told: Planted) -> str:
+def cost(paper: Planted) -> str:
     """Return the seconds of each method."""
-    methods = dict.fromkeys(row["method"] for row in told.rows if row["method"] != "draws")
+    methods = dict.fromkeys(row["method"] for row in paper.rows if row["method"] != "draws")
     seconds = [
         {
             "method": method,
@@ -298,7 +296,7 @@ def cost(told: Planted) -> str:
             "s": float(np.median([row["seconds"] for row in rows])),
             "slowest level, s": float(max(row["seconds"] for row in rows)),
         }
-        for method, rows in ((method, told.of(method)) for method in methods)
+        for method, rows in ((method, paper.of(method)) for method in methods)
     ]
     return f"### Seconds a draw\n\nScaled first, permuted.\n\n{table(seconds)}"
 

@@ -1,4 +1,4 @@
-"""Faces, and which of their pixels and images were chosen, enter; drawings on axes leave."""
+"""Drawings of faces, of chosen pixels and images, and of correlations."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ Line = tuple[str, float | None, float | None, str]
 
 
 def blank(axes: Axes, title: str) -> None:
-    """Leave nothing but a title."""
+    """Remove everything but a title."""
     axes.set_title(title, fontsize=13)
     axes.grid(visible=False)
     axes.set_xticks([])

@@ -1,6 +1,6 @@
-"""A matrix enters; rows and columns leave, chosen by CoS-FGM with the habits of the code that its authors released.
+"""CoS-FGM with the choices of the code that its authors released.
 
-They differ from `cosep.cosfgm` with ``solver="fast-gradient"`` in what is done where the model says nothing: lambda
+It differs from `cosep.cosfgm` with ``solver="fast-gradient"`` in choices that the model leaves open: lambda
 starts at ``(squared residual of SPA + 1e-3) / r`` whatever the unit of the data, it is steered at restarts only, and
 the r largest diagonal entries are taken even if they are zero, the first indices first.
 

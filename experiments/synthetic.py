@@ -49,7 +49,7 @@ from cosep.solve.newton import solve_newton
 from cosep.solve.self_dictionary import duality_gap
 from cosep.utils.types import Array
 from experiments.grid import Row
-from experiments.planted import RELEASED, SETTINGS, TOLD, report
+from experiments.planted import PRINTED, RELEASED, SETTINGS, report
 from experiments.released import dictionary, released
 
 VERSION = 1
@@ -58,7 +58,7 @@ EVERY_SECOND = (*LEVELS[::2], LEVELS[-1])
 
 
 def default(X: Array, n_rows: int, n_cols: int) -> Selection:
-    """Choose as the estimator does unless told otherwise."""
+    """Select as the estimator does by default."""
     model = CoSeparableNMF(n_rows, n_cols).fit(X)
     return Selection(model.row_indices_, model.col_indices_)
 
@@ -94,9 +94,9 @@ def cells(*, tiny: bool = False) -> Iterator[Row]:
     levels, fewer = ((1e-6, 1e-1),) * 2 if tiny else (LEVELS, EVERY_SECOND)
     everything = (*CHOOSERS, *GENERALIZED, *FACTORIZERS)
     for cols, setting, methods, of_slow in (
-        (r2, TOLD, everything, levels),
+        (r2, PRINTED, everything, levels),
         (r2, RELEASED, everything, levels),
-        (r1, TOLD, (*CHOOSERS, "GSPA", "GS-FGM"), fewer),
+        (r1, PRINTED, (*CHOOSERS, "GSPA", "GS-FGM"), fewer),
         *((r2, setting, tuple(CHOOSERS), fewer) for setting in SETTINGS[1:3]),
     ):
         planted = {"m": m, "r1": r1, "r2": cols, "protocol": setting[0], "order": setting[1]}
@@ -148,7 +148,7 @@ def tried(key: Row, seed: int) -> Row:
 
 
 def identifiable(truth: Planted) -> Selection:
-    """Return the planted rows and columns that can be told from mixes of others."""
+    """Return the planted rows and columns that are not mixtures of others."""
     rows, cols = np.asarray(truth.row_indices), np.asarray(truth.col_indices)
     return Selection(rows[truth.row_identifiable], cols[truth.col_identifiable])
 

@@ -25,8 +25,8 @@ from sklearn.metrics import adjusted_rand_score
 from benchmarks.harness import clock, read_rows, say
 from benchmarks.page import table
 from cosep import CoSeparableNMF, cosfgm, make_coseparable
-from cosep.datasets import MissingDataError, load_documents
 from experiments.cores import draw_core
+from experiments.data import MissingDataError, load_documents
 from experiments.figures import COLOURS, figure
 from experiments.grid import Row
 
@@ -74,7 +74,7 @@ def majority(counts: Any, classes: Labels) -> Labels:
 
 
 def checksum(counts: Any) -> str:
-    """Return twelve digits that tell the data."""
+    """Return twelve digits that identify the data."""
     return sha256(counts.data.tobytes() + np.asarray(counts.indices, np.int64).tobytes()).hexdigest()[:12]
 
 

@@ -17,7 +17,6 @@ from typing import Any
 
 import dask
 
-from cosep.datasets import MissingDataError
 from cosep.io.input_source import InputError
 from fuzz import example_data, misbehaving, valid_calls, wrong_arrays, wrong_values
 from fuzz.harness import Case, Limits
@@ -47,7 +46,7 @@ CALLABLE_VALUES = {
 CALLABLE_IN_C = {"int class", "partial", "class", "type"}
 # Files whose code is run as code of the user.
 VALUE_FILES = {module.__file__ for module in (misbehaving, wrong_arrays, wrong_values)}
-PATH_ARGUMENTS = {"path", "checkpoint", "home"}
+PATH_ARGUMENTS = {"path", "checkpoint"}
 
 
 def prepare(folder: Path) -> None:
@@ -125,7 +124,7 @@ def classify_error(error: Exception, name: str, replaced: dict[str, str]) -> tup
         return (
             ANSWER if from_sklearn or _is_from_user_code(error, set(replaced.values())) else WRONG_EXCEPTION
         ), detail
-    about_file = about_path or isinstance(error, (InputError, MissingDataError))
+    about_file = about_path or isinstance(error, InputError)
     named = names_in_messages(VALID_CALLS[name][1])
     problem = "" if from_sklearn else text_problem(text, [] if about_file else named)
     return (UNCLEAR_ERROR, f"{problem}: {detail}") if problem else (CLEAR_ERROR, detail)

@@ -1,5 +1,6 @@
 """One valid call of every public function, estimator method and record."""
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from sklearn.base import clone
 
 import cosep
 from cosep import datasets, io, metrics, plots, report, theory
+from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS, EITHER_SELECTORS
 from fuzz.example_data import EXACT_SELECTION, EXACT_X, FILES, X, fitted, some_selection
 from fuzz.wrong_arrays import FRAMES, as_anndata
 
@@ -30,24 +32,22 @@ def fresh(make: Any) -> Any:
     return make
 
 
+def quick(selector: Any) -> dict[str, Any]:
+    """Return arguments of a selector: three of each side, few iterations, and otherwise the defaults."""
+    few = {"X": X, "r": 3, "max_iter": 3, "random_state": 0}
+    return {
+        name: few.get(name, 3 if parameter.default is parameter.empty else parameter.default)
+        for name, parameter in signature(selector).parameters.items()
+    }
+
+
 def register_calls() -> None:
     """Register all calls in ``VALID_CALLS``."""
     pool = fresh(cosep.Pool)
-    for name in ("spa", "snpa"):
-        call(name, getattr(cosep, name), X=X, r=3, normalize=True, tol=1e-9, pool=None)
-    call("greedy", cosep.greedy, X=X, r=3, tol=1e-9, pool=None)
-    call("xray", cosep.xray, X=X, r=3, criterion="dist", tol=1e-9, random_state=0, pool=None)
-    call("fgm", cosep.fgm, X=X, r=3, solver="newton", postprocess="diagonal", trace=None, penalty=None, tol=1e-2,
-         max_iter=20, pool=None, callback=None)
+    for name in {**COLUMN_SELECTORS, **EITHER_SELECTORS, **BOTH_SELECTORS}:
+        call(name, getattr(cosep, name), **quick(getattr(cosep, name)))
     call("fgm gradient", cosep.fgm, X=X, r=3, solver="fast-gradient", postprocess="spa", trace=3.0, penalty=None,
          tol=1e-2, max_iter=20, pool=pool, callback=None)
-    call("cosfgm", cosep.cosfgm, X=X, n_rows=3, n_cols=3, solver="newton", start="spa", postprocess="diagonal",
-         max_iter=3, row_pool=None, col_pool=None, callback=None)
-    call("faithful", cosep.faithful, X=X, n_rows=3, n_cols=3, max_iter=2, row_pool=None, col_pool=None, callback=None)
-    call("cur", cosep.cur, X=X, n_rows=3, n_cols=3, method="leverage")
-    call("gspa", cosep.gspa, X=X, r=3, n_rows=None, n_cols=None, normalize=True, tol=1e-9)
-    call("gsfgm", cosep.gsfgm, X=X, r=3, n_rows=None, n_cols=None, penalty=0.25, start="gspa", normalize=True,
-         tol=1e-3, max_iter=20, callback=None)
     call("both_sides", lambda selector, X, n_rows, n_cols: cosep.both_sides(selector)(X, n_rows, n_cols),
          selector=fresh(lambda: cosep.spa), X=X, n_rows=3, n_cols=3)
     call("both_sides pools", lambda selector, row_pool, col_pool, callback: cosep.both_sides(selector)(
@@ -178,8 +178,6 @@ def _register_estimators() -> None:
 def _register_rest() -> None:
     call("make_coseparable", cosep.make_coseparable, m=12, n=10, r1=3, r2=2, noise=0.0, protocol="scale-first",
          permute=True, random_state=0)
-    call("load_documents", datasets.load_documents, name="k1b", n_words=10, home=fresh(lambda: FILES["folder"]))
-    call("load_faces", datasets.load_faces, shape=(2, 2), home=fresh(lambda: FILES["folder"]))
     call("index_accuracy", metrics.index_accuracy, selection=fresh(some_selection), truth=fresh(some_selection))
     call("relative_approximation", metrics.relative_approximation, X=X, factorization=fresh(lambda: fitted("mix")))
     call("clustering_accuracy", metrics.clustering_accuracy, labels_true=[0, 1, 1], labels_pred=[1, 0, 0])

@@ -45,6 +45,13 @@ def sorted_simplex(Z):
     return np.array([sorted_simplex_row(z) for z in Z])
 
 
+def project_simplex(Z):
+    """Project every row of Z on ``y >= 0, sum(y) <= 1`` by sorting, in floats."""
+    falling = -np.sort(-np.maximum(Z, 0.0), axis=1)
+    shifts = (np.cumsum(falling, axis=1) - 1.0) / np.arange(1, Z.shape[1] + 1)
+    return np.maximum(Z - np.maximum(shifts.max(axis=1, keepdims=True), 0.0), 0.0)
+
+
 def sorted_dictionary_row(z, w, t):
     """Project z on ``0 <= w_t y_l <= w_l y_t, y_t <= 1``: try the pieces between the sorted breakpoints z_l/c_l.
 

@@ -56,8 +56,8 @@ from cosep.matrix.validation import as_matrix
 from cosep.nmf.ahals import ahals
 from cosep.nmf.biorthogonal import biorthogonal
 from cosep.nmf.minvol import minvol
-from cosep.nmf.rank2 import rank2
 from cosep.nmf.trisymmetric import trisymmetric
+from cosep.select import COLUMN_SELECTORS, EITHER_SELECTORS
 from cosep.select.cur import METHODS
 from cosep.theory import (
     compress,
@@ -72,6 +72,7 @@ from cosep.theory import (
     to_cur,
 )
 from cosep.utils.messages import shown
+from selector_names import COLUMN_CORNERS
 
 # Counts, exact in every type and format, a third of them zero; co-(4, 4)-separable but for ones here and there.
 X = np.array(
@@ -132,13 +133,11 @@ def mixed(A, selection, mixer=mix):
 
 
 CORNERS = {
-    "spa": lambda A: indices(spa(A, 4)),
-    "snpa": lambda A: indices(snpa(A, 4)),
-    "xray": lambda A: indices(xray(A, 4)),
-    "fgm": lambda A: indices(fgm(A, 4)),
+    **{name: (lambda A, name=name: indices(COLUMN_SELECTORS[name](A, 4))) for name in COLUMN_CORNERS},
     "both_sides(spa)": lambda A: indices(both_sides(spa)(A, 4, 4)),
     "cosfgm": lambda A: indices(cosfgm(A, 4, 4)),
 }
+EITHER = EITHER_SELECTORS.values()
 CURS = {f"cur by {method}": (lambda A, method=method: indices(cur(A, 4, 4, method=method))) for method in METHODS}
 SELECTORS = {
     **CORNERS,
@@ -174,7 +173,6 @@ NMFS = {
     "minvol": lambda A: factored(minvol, A, 3),
     "biorthogonal": lambda A: factored(biorthogonal, A, (3, 2)),
     "trisymmetric": lambda A: factored(trisymmetric, A, 4),
-    "rank2": lambda A: factored(rank2, A),
 }
 ESTIMATORS = {
     "HALSNMF": lambda A: estimated(HALSNMF(3), A),
@@ -374,11 +372,7 @@ def test_a_reconstruction_that_is_zero_explains_an_all_zero_matrix():
 @pytest.mark.parametrize("value", [0, -1, 2.0, 2.5, "2", None, True, np.nan, np.bool_(1), [2], np.array([2])], ids=repr)
 def test_a_count_must_be_a_positive_whole_number(value):
     for parameter, call in (
-        ("r", lambda: spa(X, value)),
-        ("r", lambda: snpa(X, value)),
-        ("r", lambda: xray(X, value)),
-        ("r", lambda: greedy(X, value)),
-        ("r", lambda: fgm(X, value)),
+        *(("r", partial(selector, X, value)) for selector in COLUMN_SELECTORS.values()),
         ("n_rows", lambda: cur(X, value, 3)),
         ("n_cols", lambda: cur(X, 3, value)),
         ("max_iter", lambda: gsfgm(X, 3, max_iter=value)),
@@ -399,7 +393,6 @@ def test_a_count_must_be_a_positive_whole_number(value):
             for name in ("r", "max_iter")
         ),
         ("r", lambda: biorthogonal(X, (2, value))),
-        ("max_iter", lambda: rank2(X, max_iter=value)),
         *((name, lambda name=name: make_coseparable(**{name: value})) for name in ("m", "n", "r1", "r2")),
     ):
         with refused(parameter, "whole number of at least 1", re.escape(shown(value))):
@@ -407,7 +400,7 @@ def test_a_count_must_be_a_positive_whole_number(value):
 
 
 @pytest.mark.parametrize("value", [-1, 2.0, 2.5, "2", True, np.nan, np.bool_(1), [2], np.array([2])], ids=repr)
-@pytest.mark.parametrize("selector", [gspa, gsfgm])
+@pytest.mark.parametrize("selector", EITHER)
 def test_a_count_of_one_side_must_be_a_whole_number_and_may_be_zero(selector, value):
     for name in ("n_rows", "n_cols"):
         with refused(name, "whole number of at least 0", re.escape(shown(value))):
@@ -421,9 +414,9 @@ def test_a_count_of_one_side_must_be_a_whole_number_and_may_be_zero(selector, va
     ("words", "call"),
     [
         *[(("r=11", "at most n_features=10", "fewer"), partial(selector, X, 11)) for selector in (snpa, xray, greedy)],
-        *[(("r=23", "at most n_samples \\+ n_features=22"), partial(selector, X, 23)) for selector in (gspa, gsfgm)],
-        *[(("r=None", "n_rows=None"), partial(selector, X)) for selector in (gspa, gsfgm)],
-        *[(("n_cols=0", "select nothing"), partial(selector, X, n_rows=0, n_cols=0)) for selector in (gspa, gsfgm)],
+        *[(("r=23", "at most n_samples \\+ n_features=22"), partial(selector, X, 23)) for selector in EITHER],
+        *[(("r=None", "n_rows=None"), partial(selector, X)) for selector in EITHER],
+        *[(("n_cols=0", "select nothing"), partial(selector, X, n_rows=0, n_cols=0)) for selector in EITHER],
         (("r=6", "n_rows \\+ n_cols=5"), lambda: gspa(X, 6, n_rows=2, n_cols=3)),
         (("n_rows=13", "at most n_samples=12", "fewer"), lambda: gspa(X, n_rows=13, n_cols=3)),
         (("n_rows=13", "at most n_samples=12", "fewer"), lambda: cur(X, 13, 3)),
@@ -484,7 +477,6 @@ def test_a_number_out_of_range_is_refused_under_its_name(value):
         ("tol", lambda: fgm(X, 3, tol=value)),
         ("tol", lambda: mix(X, CHOSEN, tol=value)),
         *(("tol", lambda nmf=nmf: nmf(X, 3, tol=value)) for nmf in (ahals, minvol, biorthogonal, trisymmetric)),
-        ("tol", lambda: rank2(X, tol=value)),
         ("penalty", lambda: minvol(X, 3, penalty=value)),
         ("delta", lambda: minvol(X, 3, delta=value)),
         ("tol", lambda: snpa(X, 3, tol=value)),
@@ -898,7 +890,6 @@ LARGE = {
     "minvol": lambda A: minvol(A, 5, max_iter=3),
     "biorthogonal": lambda A: biorthogonal(A, 5, max_iter=3),
     "trisymmetric": lambda A: trisymmetric(A, 5),
-    "rank2": rank2,
     "extreme_rays": extreme_rays,
     "is_coseparable": lambda A: bool(is_coseparable(A, Selection(range(5), range(5)))),
     "relative_error": lambda A: Factorization(np.ones((20_000, 1)), None, np.ones((1, 3_000))).relative_error(A),
@@ -1038,7 +1029,7 @@ def right_where_it_can_be(call, is_right, large, small):
 @small_beside_large
 def test_a_column_far_smaller_than_the_others_is_selected_or_the_data_is_refused(large, small, form):
     data = form(np.diag([large, small]))
-    for select in (partial(selector, data, 2) for selector in (spa, snpa, xray, fgm, greedy)):
+    for select in (partial(selector, data, 2) for selector in COLUMN_SELECTORS.values()):
         right_where_it_can_be(select, lambda chosen: indices(chosen) == [None, [0, 1]], large, small)
     for select in (partial(selector, data, 2, 2) for selector in (both_sides(spa), cosfgm)):
         right_where_it_can_be(select, lambda chosen: indices(chosen) == [[0, 1], [0, 1]], large, small)
@@ -1097,7 +1088,7 @@ EXTREMES = {
 @pytest.mark.filterwarnings("ignore::cosep.SelectionWarning")
 @dense_and_sparse
 @pytest.mark.parametrize("case", EXTREMES)
-@pytest.mark.parametrize("nmf", [ahals, minvol, biorthogonal, trisymmetric, lambda A, _r: rank2(A)])
+@pytest.mark.parametrize("nmf", [ahals, minvol, biorthogonal, trisymmetric])
 def test_odd_matrices_get_finite_nonnegative_factors_that_explain_them_or_are_refused(nmf, case, form):
     data = EXTREMES[case]
     target = GramMatrix(as_matrix(data)) if nmf is trisymmetric else data
@@ -1125,11 +1116,11 @@ def test_products_of_factors_of_narrow_types_do_not_overflow(dtype, size):
 @pytest.mark.parametrize(("data", "row", "col"), [([[1.0, 3.0, 2.0]], 0, 1), ([[1.0], [3.0], [0.0]], 1, 0)])
 def test_the_largest_entry_of_a_single_row_or_column_is_selected_and_mixes_the_rest(data, row, col, form):
     data = form(np.array(data))
-    for selector in (spa, snpa, xray, fgm, greedy):
+    for selector in COLUMN_SELECTORS.values():
         assert indices(selector(data, 1)) == [None, [col]]
     for selector in (both_sides(spa), cosfgm, *(partial(cur, method=method) for method in METHODS)):
         assert indices(selector(data, 1, 1)) == [[row], [col]]
-    for selector in (gspa, gsfgm):
+    for selector in EITHER:
         assert indices(selector(data, n_rows=0, n_cols=1)) == [None, [col]]
         assert indices(selector(data, n_rows=1, n_cols=0)) == [[row], None]
     for selection in (Selection([row], [col]), Selection(None, [0]), Selection([0], None)):
@@ -1169,10 +1160,10 @@ def test_all_zero_rows_and_columns_are_not_selected_and_get_no_weight_no_label_a
 def test_the_lowest_index_stands_for_identical_rows_and_columns(form):
     distinct = np.random.default_rng(0).uniform(size=(5, 4))
     data = form(np.tile(distinct, (3, 3)))
-    for selector in (spa, snpa, xray, fgm, greedy):
+    for selector in COLUMN_SELECTORS.values():
         assert indices(selector(data, 4)) == [None, [0, 1, 2, 3]]
     assert preselect(data, 12).representatives.tolist() == [0, 1, 2, 3]
-    for selector in (gspa, gsfgm):
+    for selector in EITHER:
         rows, cols = indices(selector(data, n_rows=2, n_cols=2))
         assert set(rows) < set(range(5))
         assert set(cols) < set(range(4))
@@ -1194,7 +1185,7 @@ def test_columns_that_differ_by_rounding_alone_are_not_both_selected():
 @dense_and_sparse
 def test_too_little_rank_gives_fewer_rows_and_columns_and_one_warning_for_each_side(form):
     blocks = form(np.kron(np.diag([3.0, 2.0, 1.0]), np.ones((3, 2))))  # 9 x 6 and of rank 3
-    for selector in (spa, snpa, xray, fgm, greedy):
+    for selector in COLUMN_SELECTORS.values():
         with pytest.warns(UserWarning, match="Only 3 of the 5 columns") as caught:
             assert indices(selector(blocks, 5)) == [None, [0, 2, 4]]
         assert [warning.filename for warning in caught] == [__file__]
@@ -1291,11 +1282,10 @@ def test_index_accuracy_compares_selections_with_a_truth_and_nothing_else(select
 
 
 POOLS = {
-    "spa": ("pool", lambda pool: spa(X.T, 3, pool=pool)),
-    "fgm": ("pool", lambda pool: fgm(X.T, 3, pool=pool)),
-    "snpa": ("pool", lambda pool: snpa(X.T, 3, pool=pool)),
-    "xray": ("pool", lambda pool: xray(X.T, 3, pool=pool)),
-    "greedy": ("pool", lambda pool: greedy(X.T, 3, pool=pool)),
+    **{
+        name: ("pool", lambda pool, selector=selector: selector(X.T, 3, pool=pool))
+        for name, selector in COLUMN_SELECTORS.items()
+    },
     "both_sides(spa)": ("row_pool", lambda pool: both_sides(spa)(X, 3, 3, row_pool=pool)),
     "cosfgm": ("col_pool", lambda pool: cosfgm(X.T, 3, 3, col_pool=pool)),
     "preselected": ("col_pool", lambda pool: preselected(cosfgm, 6, 6)(X.T, 3, 3, col_pool=pool)),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.harness import read_rows
-from cosep.datasets import MissingDataError
-from experiments import faces, grid, topics
+from experiments import face_figures, faces, grid, topics
+from experiments.data import MissingDataError
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_faces(tmp_path, monkeypatch):
     assert {row["method"] for row in rows} == {method for method, _ in faces.METHODS} | {"random"}
     for row in rows:
         if row["method"] in faces.BOTH_SIDES:
-            pixels, images = faces.indices(row, "pixels"), faces.indices(row, "images")
+            pixels, images = face_figures.indices(row, "pixels"), face_figures.indices(row, "images")
             assert len(set(pixels)) == row["r1"]
             assert len(set(images)) == row["r2"]
             assert row["subjects"] == len(set(subjects[images]))
@@ -57,6 +57,7 @@ def test_faces(tmp_path, monkeypatch):
         raise MissingDataError(msg)
 
     monkeypatch.setattr(faces, "gallery", missing)
+    monkeypatch.setattr(face_figures, "gallery", missing)
     assert "not drawn again: COSEP_DATA is not set" in faces.section(rows, tmp_path)
     assert list(faces.cells(tiny=False)) == []
 

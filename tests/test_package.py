@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import cosep
+from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS, EITHER_SELECTORS
 
 
 def run(code):
@@ -21,6 +22,17 @@ def test_every_public_name_resolves_and_is_listed():
     for name in cosep.__all__:
         assert getattr(cosep, name) is not None
     assert set(cosep.__all__) == set(dir(cosep))
+
+
+def test_submodules_are_reachable_without_importing_them():
+    names = "datasets", "io", "metrics", "plots", "report", "theory"
+    code = f"import cosep; print([getattr(cosep, name).__name__ for name in {names}])"
+    assert run(code) == str([f"cosep.{name}" for name in names])
+
+
+def test_every_selector_is_public():
+    for name in {*COLUMN_SELECTORS, *EITHER_SELECTORS, *BOTH_SELECTORS}:
+        assert getattr(cosep, name) is {**BOTH_SELECTORS, **COLUMN_SELECTORS, **EITHER_SELECTORS}[name]
 
 
 def test_every_public_function_has_an_example():
@@ -65,7 +77,3 @@ from distributed import Client
 print(dask.config.get("distributed.comm.timeouts.connect") is not None)
 """
     assert run(code) == "True"
-
-
-def test_the_report_is_reachable_after_importing_the_package():
-    assert run("import cosep; print(cosep.report.write_report.__name__)") == "write_report"

@@ -17,10 +17,10 @@ from cosep import (
     relative_approximation,
     spa,
 )
-from cosep.datasets import load_documents
 from cosep.solve.fast_gradient import solve_fast_gradient
 from cosep.solve.newton import solve_newton
 from cosep.solve.self_dictionary import largest_penalty
+from experiments.data import load_documents
 
 
 @pytest.fixture(scope="module")

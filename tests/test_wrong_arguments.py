@@ -31,7 +31,6 @@ from cosep import (
     spa,
     stability,
 )
-from cosep.datasets import load_documents, load_faces
 from cosep.io import NamedMatrix, TextOptions, read, read_blocks, read_labels, read_names, vectorise, write_blocks
 from cosep.matrix.checks import check_jobs
 from cosep.report import write_report
@@ -137,8 +136,6 @@ CALLS = {
     "path of read": ("path", read),
     "path of read_blocks": ("path", read_blocks),
     "path of read_names": ("path", read_names),
-    "home": ("home", lambda value: load_faces(home=value)),
-    "name": ("name", load_documents),
     "kind": ("kind", lambda value: read("no.csv", kind=value)),
     "text": ("text", lambda value: read("no.csv", text=value)),
     "row_names of read_labels": ("row_names", lambda value: read_labels("no.csv", value)),

@@ -1,157 +1,35 @@
 """Explain a nonnegative matrix by a few of its own rows and columns.
 
-The public names are resolved on first use, so that importing the package loads neither scikit-learn nor numba.
+The public names are listed in ``__init__.pyi`` and are imported on first use, so that importing the package loads
+neither scikit-learn nor numba.
 """
 
+import ast
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from cosep import datasets, io, metrics, plots, report, theory
-    from cosep.assess.explanation import Explanation, explain
-    from cosep.assess.rank import RankChoice, choose_rank
-    from cosep.assess.stability import Stability, stability
-    from cosep.datasets.synthetic import make_coseparable
-    from cosep.estimators import (
-        CUR,
-        HALSNMF,
-        BiorthogonalNMF,
-        CoSeparableNMF,
-        GeneralizedSeparableNMF,
-        MinVolNMF,
-        SeparableNMF,
-        TriSymmetricNMF,
-    )
-    from cosep.findings.annotation import annotate
-    from cosep.matrix.scaling import Scaling
-    from cosep.matrix.to_row_blocks import row_blocks
-    from cosep.metrics import clustering_accuracy, index_accuracy, relative_approximation
-    from cosep.records.factorization import Factorization
-    from cosep.records.selection import Selection, SelectionWarning
-    from cosep.select.both_sides import both_sides
-    from cosep.select.cosfgm import cosfgm
-    from cosep.select.cur import cur
-    from cosep.select.faithful import faithful
-    from cosep.select.fgm import fgm
-    from cosep.select.greedy import greedy
-    from cosep.select.gsfgm import gsfgm
-    from cosep.select.gspa import gspa
-    from cosep.select.pool import Pool
-    from cosep.select.preselected import preselected
-    from cosep.select.preselection import Preselection, preselect
-    from cosep.select.snpa import snpa
-    from cosep.select.spa import spa
-    from cosep.select.xray import xray
-    from cosep.solve.mix import mix
-    from cosep.solve.mix_generalized import mix_generalized
+from pkgutil import get_data
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "BiorthogonalNMF": "cosep.estimators",
-    "CUR": "cosep.estimators",
-    "CoSeparableNMF": "cosep.estimators",
-    "Explanation": "cosep.assess.explanation",
-    "Factorization": "cosep.records.factorization",
-    "GeneralizedSeparableNMF": "cosep.estimators",
-    "HALSNMF": "cosep.estimators",
-    "MinVolNMF": "cosep.estimators",
-    "Pool": "cosep.select.pool",
-    "Preselection": "cosep.select.preselection",
-    "RankChoice": "cosep.assess.rank",
-    "Scaling": "cosep.matrix.scaling",
-    "Selection": "cosep.records.selection",
-    "SelectionWarning": "cosep.records.selection",
-    "SeparableNMF": "cosep.estimators",
-    "Stability": "cosep.assess.stability",
-    "TriSymmetricNMF": "cosep.estimators",
-    "annotate": "cosep.findings.annotation",
-    "both_sides": "cosep.select.both_sides",
-    "choose_rank": "cosep.assess.rank",
-    "clustering_accuracy": "cosep.metrics",
-    "cosfgm": "cosep.select.cosfgm",
-    "cur": "cosep.select.cur",
-    "explain": "cosep.assess.explanation",
-    "faithful": "cosep.select.faithful",
-    "fgm": "cosep.select.fgm",
-    "greedy": "cosep.select.greedy",
-    "gsfgm": "cosep.select.gsfgm",
-    "gspa": "cosep.select.gspa",
-    "index_accuracy": "cosep.metrics",
-    "make_coseparable": "cosep.datasets.synthetic",
-    "mix": "cosep.solve.mix",
-    "mix_generalized": "cosep.solve.mix_generalized",
-    "preselect": "cosep.select.preselection",
-    "preselected": "cosep.select.preselected",
-    "relative_approximation": "cosep.metrics",
-    "row_blocks": "cosep.matrix.to_row_blocks",
-    "snpa": "cosep.select.snpa",
-    "spa": "cosep.select.spa",
-    "stability": "cosep.assess.stability",
-    "xray": "cosep.select.xray",
-}
-_MODULES = ("datasets", "io", "metrics", "plots", "report", "theory")
 
-__all__ = [
-    "CUR",
-    "HALSNMF",
-    "BiorthogonalNMF",
-    "CoSeparableNMF",
-    "Explanation",
-    "Factorization",
-    "GeneralizedSeparableNMF",
-    "MinVolNMF",
-    "Pool",
-    "Preselection",
-    "RankChoice",
-    "Scaling",
-    "Selection",
-    "SelectionWarning",
-    "SeparableNMF",
-    "Stability",
-    "TriSymmetricNMF",
-    "__version__",
-    "annotate",
-    "both_sides",
-    "choose_rank",
-    "clustering_accuracy",
-    "cosfgm",
-    "cur",
-    "datasets",
-    "explain",
-    "faithful",
-    "fgm",
-    "greedy",
-    "gsfgm",
-    "gspa",
-    "index_accuracy",
-    "io",
-    "make_coseparable",
-    "metrics",
-    "mix",
-    "mix_generalized",
-    "plots",
-    "preselect",
-    "preselected",
-    "relative_approximation",
-    "report",
-    "row_blocks",
-    "snpa",
-    "spa",
-    "stability",
-    "theory",
-    "xray",
-]
+def _read_stub() -> dict[str, str]:
+    """Return the module of each name that the stub file exports."""
+    stub = ast.parse(get_data(__name__, "__init__.pyi") or b"")
+    return {
+        alias.name: node.module or "" for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
-    elif name in _MODULES:
-        value = import_module(f"cosep.{name}")
-    else:
-        msg = f"module 'cosep' has no attribute {name!r}"
+_MODULES = _read_stub()
+
+__all__ = sorted((*_MODULES, "__version__"))  # noqa: PLE0605 - the stub has the names
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)
+    module = _MODULES[name]
+    value = import_module(f"{module}.{name}") if module == __name__ else getattr(import_module(module), name)
     globals()[name] = value
     return value
 

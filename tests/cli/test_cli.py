@@ -16,6 +16,7 @@ from cosep.cli import demo, fit, main, summary, transform, watching
 from cosep.cli.app import app
 from cosep.datasets import load_docstrings
 from cosep.kernels.compile import is_compiled
+from cosep.select import BOTH_SELECTORS
 
 
 def invoke(*words):
@@ -138,7 +139,7 @@ def test_what_the_library_warns_about_is_said(tmp_path):
         (["--cols", "99999"], "--cols=99999 must be at most the number of columns, "),
         (
             ["--method", "magic"],
-            "--method='magic' must be one of 'faithful', 'cosfgm', 'spa', 'snpa', 'xray', 'fgm', 'greedy', 'cur'.",
+            f"--method='magic' must be one of {', '.join(map(repr, BOTH_SELECTORS))}.",
         ),
         (["--scaling", "magic"], "--scaling='magic' must be one of 'rows', 'columns', 'degree', 'sinkhorn'."),
     ],

@@ -39,7 +39,7 @@ def test_labels_are_subpackages_of_some_size(corpus):
     assert all(name.startswith(f"{label}.") for name, label in zip(corpus.documents, corpus.labels, strict=True))
     labels, sizes = np.unique(corpus.labels, return_counts=True)
     assert {"scipy.stats", "sklearn.cluster"} <= set(labels)
-    assert sizes.min() >= docstrings.FEWEST_DOCUMENTS
+    assert sizes.min() >= docstrings.MIN_DOCUMENTS
 
 
 def test_names_and_words_are_sorted_and_distinct(corpus):
@@ -50,8 +50,8 @@ def test_names_and_words_are_sorted_and_distinct(corpus):
 def test_words_are_plain_and_neither_rare_nor_everywhere(corpus):
     assert all(word.isalpha() and word.islower() and len(word) >= 3 for word in corpus.words.tolist())
     uses = np.diff(corpus.counts.tocsc().indptr)
-    assert uses.min() >= docstrings.FEWEST_USES
-    assert uses.max() <= docstrings.LARGEST_SHARE * len(corpus.documents)
+    assert uses.min() >= docstrings.MIN_USES
+    assert uses.max() <= docstrings.MAX_SHARE * len(corpus.documents)
     assert not {"parameters", "returns", "the"} & set(corpus.words.tolist())
 
 

@@ -37,6 +37,7 @@ from in_blocks import (
     noted,
     reads,
 )
+from selector_names import BOTH_CORNERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosep.SelectionWarning")
 
@@ -433,7 +434,7 @@ def test_what_cannot_be_in_blocks_is_refused_before_anything_is_read(tmp_path):
     assert reads(tmp_path) == 0
 
 
-@pytest.mark.parametrize("method", ["faithful", "cosfgm", "spa", "snpa", "xray", "fgm"])
+@pytest.mark.parametrize("method", BOTH_CORNERS)
 def test_methods_find_what_was_planted(method):
     X, truth = make_coseparable(900, 30, 4, 4, random_state=1)
     model = fitted(local(X, lengths_of(900, 5)), (4, 4), method=method)

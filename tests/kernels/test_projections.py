@@ -5,16 +5,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cosep.kernels.projections import project_dictionary, project_dictionary_row, project_orthant, project_simplex
+from cosep.kernels.projections import project_dictionary, project_dictionary_row, project_orthant
 from oracles import (
     dictionary_breach,
     qp_dictionary_row,
     qp_orthant,
-    qp_simplex,
     sorted_dictionary,
     sorted_dictionary_row,
-    sorted_simplex,
-    sorted_simplex_row,
 )
 
 EPS = np.finfo(float).eps
@@ -27,7 +24,6 @@ def compiled_and_python(name, kernel):
 
 
 each_orthant = compiled_and_python("project", project_orthant)
-each_simplex = compiled_and_python("project", project_simplex)
 each_row = compiled_and_python("project_row", project_dictionary_row)
 each_dictionary = compiled_and_python("project", project_dictionary)
 
@@ -111,85 +107,6 @@ def test_orthant_point_is_nearest_idempotent_and_non_expansive(project, z, other
 @each_orthant
 def test_orthant_leaves_its_input_alone(project):
     Z = np.array([[1.0, -1.0]])
-    kept = Z.copy()
-    Y = project(Z)
-    Y[:] = 7.0
-    np.testing.assert_array_equal(Z, kept)
-
-
-# Simplex
-
-
-@each_simplex
-@properties
-@given(z=vectors(ordinary))
-def test_simplex_projection_agrees_with_sorting(project, z):
-    np.testing.assert_allclose(project(z[None])[0], sorted_simplex_row(z), rtol=1e-10, atol=1e-14)
-
-
-@each_simplex
-@properties
-@given(z=vectors(ordinary))
-def test_simplex_projection_agrees_with_a_qp_solver(project, z):
-    np.testing.assert_allclose(project(z[None])[0], qp_simplex(np.eye(len(z)), z), atol=1e-7)
-
-
-@each_simplex
-@properties
-@given(z=vectors(ordinary), data=st.data())
-def test_simplex_projection_is_feasible_idempotent_and_non_expansive(project, z, data):
-    a = data.draw(vectors(ordinary, min_size=len(z), max_size=len(z)))
-    y = project(z[None])[0]
-    assert np.all(y >= 0.0)
-    assert y.sum() <= 1.0 + 1e-14
-    np.testing.assert_allclose(project(y[None])[0], y, rtol=0, atol=1e-14)
-    assert np.linalg.norm(project(a[None])[0] - y) <= np.linalg.norm(a - z) + 1e-13
-
-
-@each_simplex
-@properties
-@given(z=vectors(ordinary), data=st.data())
-def test_simplex_projection_makes_no_acute_angle_with_any_member(project, z, data):
-    shares = data.draw(vectors(st.floats(0.0, 1.0), min_size=len(z), max_size=len(z)))
-    y = project(z[None])[0]
-    for x in [shares / max(1.0, shares.sum()), *np.eye(len(z)), np.zeros(len(z))]:
-        assert (z - y) @ (x - y) <= 1e-13
-
-
-@each_simplex
-@pytest.mark.parametrize(
-    ("z", "expected"),
-    [
-        ([0.0, 0.0, 0.0], [0.0, 0.0, 0.0]),
-        ([-1.0, -2.0], [0.0, 0.0]),
-        ([0.25], [0.25]),
-        ([7.0], [1.0]),
-        ([-7.0], [0.0]),
-        ([0.5, 0.5], [0.5, 0.5]),
-        ([2.0, 2.0, 2.0, 2.0], [0.25, 0.25, 0.25, 0.25]),
-        ([2.0, 1.0, 1.0], [1.0, 0.0, 0.0]),
-        ([1e12, -1e12, 1e-12], [1.0, 0.0, 0.0]),
-        ([1e12, 1e12], [0.5, 0.5]),
-        ([1e-12, 1e-12, -1e12], [1e-12, 1e-12, 0.0]),
-        ([1e-12, 1.0, 1.0], [0.0, 0.5, 0.5]),
-    ],
-    ids=str,
-)
-def test_simplex_projection_handles_ties_zeros_and_extreme_entries(project, z, expected):
-    np.testing.assert_allclose(sorted_simplex_row(z), expected, rtol=1e-10)
-    np.testing.assert_allclose(project(np.array([z]))[0], expected, rtol=1e-10)
-
-
-@each_simplex
-def test_simplex_rows_are_independent_and_layout_does_not_matter(project):
-    Z = np.random.default_rng(0).standard_normal((5, 4)) + 0.5
-    np.testing.assert_allclose(project(Z), sorted_simplex(Z), rtol=1e-10, atol=1e-14)
-    np.testing.assert_array_equal(project(np.asfortranarray(Z)), project(Z))
-
-
-@each_simplex
-def test_simplex_projection_leaves_its_input_alone(project):
-    Z = np.array([[3.0, -1.0], [0.2, 0.1]])
     kept = Z.copy()
     Y = project(Z)
     Y[:] = 7.0
@@ -399,11 +316,3 @@ def test_row_projection_agrees_with_sorting_for_weights_of_any_ratio(case, data)
     y = np.empty(len(z))
     project_dictionary_row(z, w, t, y)
     assert_as_exact(y, z, w, t)
-
-
-@pytest.mark.parametrize("kernel", [project_simplex, project_simplex.py_func], ids=["compiled", "python"])
-@pytest.mark.parametrize("z", [[1e12, 1e12, 1e12], [1e16, 1e16, 1e16], [1e8, 1e8 + 0.3, 1e8 - 0.2], [1e5, 1e5, 1e5]])
-def test_simplex_projection_keeps_its_digits_where_large_entries_share_the_shift(kernel, z):
-    y = kernel(np.array([z]))[0]
-    np.testing.assert_allclose(y, sorted_simplex_row(z), rtol=1e-10)
-    assert y.sum() <= 1.0 + 1e-14

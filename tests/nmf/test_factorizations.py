@@ -12,7 +12,6 @@ from cosep.matrix.validation import as_matrix
 from cosep.nmf.ahals import ahals
 from cosep.nmf.biorthogonal import biorthogonal
 from cosep.nmf.minvol import minvol
-from cosep.nmf.rank2 import rank2
 from cosep.nmf.trisymmetric import trisymmetric
 
 NMFS = {
@@ -20,10 +19,9 @@ NMFS = {
     "minvol": minvol,
     "biorthogonal": biorthogonal,
     "trisymmetric": trisymmetric,
-    "rank2": lambda X, _r, **options: rank2(X, **options),
 }
 # Tri-symmetric NMF takes one step for its objective, and the updates of bi-orthogonal NMF may raise it.
-FALLING = ("ahals", "minvol", "trisymmetric", "rank2")
+FALLING = ("ahals", "minvol", "trisymmetric")
 every_nmf = pytest.mark.parametrize("name", NMFS)
 # Short of rank, or of what the tolerance asks for, they say so; what they return is tested all the same.
 pytestmark = pytest.mark.filterwarnings("ignore::cosep.SelectionWarning")
@@ -135,7 +133,7 @@ def test_progress_is_reported_step_by_step(name):
     assert calls[-1][3] == pytest.approx(fit.relative_error(target(name, COUNTS)), rel=1e-2)
 
 
-@pytest.mark.parametrize("name", ["ahals", "minvol", "biorthogonal", "rank2"])
+@pytest.mark.parametrize("name", ["ahals", "minvol", "biorthogonal"])
 def test_convergence_is_reported(name):
     assert NMFS[name](COUNTS, 3, tol=1e-3).meta["converged"] is True
     stopped = NMFS[name](COUNTS, 3, tol=0.0, max_iter=2)
@@ -143,7 +141,7 @@ def test_convergence_is_reported(name):
     assert len(stopped.meta["objective"]) == 3
 
 
-@pytest.mark.parametrize("name", ["ahals", "biorthogonal", "rank2"])
+@pytest.mark.parametrize("name", ["ahals", "biorthogonal"])
 def test_planted_blocks_are_found_whatever_the_order_and_the_side(name):
     random = np.random.default_rng(8)
     blocks = np.kron(np.diag([3.0, 2.0]), np.ones((6, 5))) * random.uniform(0.9, 1.1, size=(12, 10))

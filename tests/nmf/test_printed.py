@@ -6,9 +6,9 @@ import scipy.sparse
 from sklearn.decomposition import NMF
 
 from cosep import relative_approximation
-from cosep.datasets import load_documents, load_faces
 from cosep.nmf.ahals import ahals
 from cosep.nmf.minvol import minvol
+from experiments.data import load_documents, load_faces
 
 # Tables 1 and 4: rank, A-HALS, MV-NMF.
 PRINTED = {"tr23": (6, 73.37, 73.33), "k1b": (6, 13.80, 13.65), "faces": (40, 89.45, 87.95)}

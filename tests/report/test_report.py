@@ -333,7 +333,7 @@ def test_a_missing_package_is_named(data, tmp_path, monkeypatch, package):
     for name in [name for name in sys.modules if name.split(".")[0] == package]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ModuleNotFoundError, match=rf"{package}, which is not installed; install cosep\[cli\]"):
+    with pytest.raises(ImportError, match=rf"needs {package}: install cosep\[cli\]"):
         write_report(tmp_path / "report.html", result, X)
 
 

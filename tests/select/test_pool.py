@@ -5,6 +5,7 @@ import pytest
 
 from cosep import Pool, make_coseparable
 from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS
+from selector_names import COLUMN_CORNERS, WITH_POOLS
 
 RANDOM = np.random.default_rng(14)
 X, TRUTH = make_coseparable(40, 30, 5, 5, noise=1e-3, random_state=15)
@@ -19,7 +20,7 @@ def test_only_candidates_are_chosen(name):
 
 
 # Greedy selection looks for no corners.
-@pytest.mark.parametrize("name", [name for name in COLUMN_SELECTORS if name != "greedy"])
+@pytest.mark.parametrize("name", COLUMN_CORNERS)
 def test_candidates_that_hold_the_truth_lead_to_it(name):
     candidates = np.concatenate([TRUTH.col_indices, OTHERS[:8]])
     chosen = COLUMN_SELECTORS[name](X, 5, pool=Pool(candidates=candidates)).col_indices
@@ -65,7 +66,7 @@ def test_pools_that_do_not_meet_are_refused():
 
 
 # CUR has neither pools nor progress.
-@pytest.mark.parametrize("name", [name for name in BOTH_SELECTORS if name != "cur"])
+@pytest.mark.parametrize("name", WITH_POOLS)
 def test_both_sides_keep_to_their_pools(name):
     rows, cols = Pool(candidates=np.arange(20), include=[7]), Pool(include=[3, 4])
     chosen = BOTH_SELECTORS[name](X, 4, 5, row_pool=rows, col_pool=cols)
@@ -75,7 +76,7 @@ def test_both_sides_keep_to_their_pools(name):
     assert (len(set(chosen.row_indices)), len(set(chosen.col_indices))) == (4, 5)
 
 
-@pytest.mark.parametrize("name", [name for name in BOTH_SELECTORS if name != "cur"])
+@pytest.mark.parametrize("name", WITH_POOLS)
 def test_long_work_reports_its_progress(name):
     calls = []
     BOTH_SELECTORS[name](X, 5, 5, callback=lambda *call: calls.append(call))

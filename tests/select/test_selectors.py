@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from cosep import Selection, make_coseparable, mix, mix_generalized
 from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS, EITHER_SELECTORS
 from oracles import make_generalized
+from selector_names import BOTH_CORNERS, COLUMN_CORNERS, DETERMINISTIC
 
 RANDOM = np.random.default_rng(6)
-# Those that look for the corners of a cone. The others choose by least squares: any columns that span will do.
-CORNERS = [name for name in COLUMN_SELECTORS if name != "greedy"]
-BOTH_CORNERS = [name for name in BOTH_SELECTORS if name not in {"greedy", "cur"}]
+# The rows and columns explain everything, so that the convex model has nothing left to compare a gap with.
+exact_data = pytest.mark.filterwarnings("ignore:.*small as rounding errors:sklearn.exceptions.ConvergenceWarning")
 
 
 def planted(seed):
@@ -27,8 +27,7 @@ def same(indices, expected):
     return set(indices.tolist()) == set(expected.tolist())
 
 
-# The rows and columns explain everything, so that the convex model has nothing left to compare a gap with.
-@pytest.mark.filterwarnings("ignore:.*small as rounding errors:sklearn.exceptions.ConvergenceWarning")
+@exact_data
 @pytest.mark.parametrize("seed", range(30))
 @pytest.mark.parametrize("name", BOTH_CORNERS)
 def test_planted_rows_and_columns_are_found_and_mixed_exactly_under_any_scaling(name, seed):
@@ -43,6 +42,7 @@ def test_planted_rows_and_columns_are_found_and_mixed_exactly_under_any_scaling(
         assert mix(data, chosen).relative_error(data) < 1e-6
 
 
+@exact_data
 @pytest.mark.parametrize("name", BOTH_CORNERS)
 @settings(deadline=None, max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), spread=st.floats(0, 2))
@@ -55,7 +55,7 @@ def test_planted_selections_do_not_change_under_positive_diagonal_scaling(name, 
     assert same(chosen.col_indices, truth.col_indices)
 
 
-@pytest.mark.parametrize("name", CORNERS)
+@pytest.mark.parametrize("name", COLUMN_CORNERS)
 def test_planted_columns_are_found_without_noise_in_every_kind_of_matrix(name, kind):
     for seed in range(3):
         X, truth = planted(seed)
@@ -125,8 +125,7 @@ def test_planted_cores_are_found_in_every_kind_of_matrix_and_in_float32(name, ki
         assert same(chosen.col_indices, truth.col_indices)
 
 
-# The random vector of XRAY knows the rows by their place.
-@pytest.mark.parametrize("name", [name for name in BOTH_SELECTORS if name != "xray"])
+@pytest.mark.parametrize("name", DETERMINISTIC)
 @settings(deadline=None, max_examples=10)
 @given(seed=st.integers(0, 2**32 - 1), factor=st.sampled_from([0.37, 3.0, 1e-150, 1e150]))
 def test_selections_follow_permutation_and_a_constant_factor(name, seed, factor):
@@ -158,7 +157,7 @@ def test_the_same_call_gives_the_same_answer(name):
     assert first.history == second.history
 
 
-@pytest.mark.parametrize("name", CORNERS)
+@pytest.mark.parametrize("name", COLUMN_CORNERS)
 def test_of_identical_columns_only_the_first_is_chosen_and_no_zero_column_ever(name):
     base, truth = make_coseparable(20, 8, 3, 3, random_state=2)
     X = np.hstack([np.zeros((20, 2)), base, base, base])
@@ -166,7 +165,7 @@ def test_of_identical_columns_only_the_first_is_chosen_and_no_zero_column_ever(n
     assert same(chosen.col_indices, truth.col_indices + 2)
 
 
-@pytest.mark.parametrize("name", CORNERS)
+@pytest.mark.parametrize("name", COLUMN_CORNERS)
 def test_of_proportional_columns_the_longest_is_chosen(name):
     base, truth = make_coseparable(20, 8, 3, 3, random_state=2)
     chosen = COLUMN_SELECTORS[name](np.hstack([base, 2 * base]), 3)

@@ -24,7 +24,7 @@ from cosep.solve.labels import factor_labels
 from cosep.solve.nonnegative import nonnegative
 from cosep.solve.pursuit import several_largest
 from cosep.utils.messages import shown
-from cosep.utils.ties import SAME
+from cosep.utils.ties import TIE_TOL
 from cosep.utils.types import Array, Callback, Indices, Table
 
 # For each selected column, the gains of this many columns outside are computed, and the weights of the best of these.
@@ -251,7 +251,7 @@ def _runner_up(M: LocalMatrix, chosen: Indices, fits: tuple[Fit, Fit], k: int, r
     """Return the rival that explains most instead of the k-th column, and the error with it; -1 if none helps."""
     rest, unchanged = fits
     best, least = -1, rest.error(M)
-    if least <= SAME or not rivals.size:
+    if least <= TIE_TOL or not rivals.size:
         return best, least
     M_D, norms = M.gram(rivals), M.squared_norms()[rivals]
     # Proportional to the best weight of each rival in each column while the other weights stay fixed.
@@ -260,7 +260,7 @@ def _runner_up(M: LocalMatrix, chosen: Indices, fits: tuple[Fit, Fit], k: int, r
     gains = np.maximum(P**2 / norms, Q**2 / norms - rise[:, None]).sum(axis=0)
     for i in several_largest(gains, max(N_FINALISTS, CHEAP_PROBLEMS // len(M_D))):
         error = rest.replaced(k, M.take(cols=rivals[[i]])[:, 0], M_D[:, i], P[:, i] / norms[i]).error(M)
-        if error < least - SAME or (error < least + SAME and rivals[i] < best):
+        if error < least - TIE_TOL or (error < least + TIE_TOL and rivals[i] < best):
             best, least = int(rivals[i]), min(error, least)
     return best, least
 

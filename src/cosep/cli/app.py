@@ -48,7 +48,7 @@ InputOrStore = Annotated[
 ]
 Rows = Annotated[int | None, typer.Option(help="How many rows to select; 10, or all of fewer, if not said.")]
 Cols = Annotated[int | None, typer.Option(help="How many columns to select; 10, or all of fewer, if not said.")]
-Method = Annotated[str, typer.Option(help="How to select: faithful, cosfgm, spa, snpa, xray, fgm, greedy or cur.")]
+Method = Annotated[str, typer.Option(help="How to select: faithful, cosfgm, spa, ...; an unknown name lists all.")]
 Scaling = Annotated[
     str, typer.Option(help="Scale the data for the selection: none, rows, columns, degree or sinkhorn.")
 ]

@@ -1,4 +1,4 @@
-"""Sizes and a noise level enter; a co-separable matrix and the truth about it leave.
+"""Random co-separable matrices with known rows and columns.
 
 Notation
 --------
@@ -20,15 +20,22 @@ from cosep.utils.messages import shown
 from cosep.utils.types import Array
 
 # Larger matrices take more than 32 GB.
-MOST_ENTRIES = 2**32
+MAX_ENTRIES = 2**32
 
 
 @dataclass(frozen=True, eq=False)
 class Planted(Selection):
-    """The true selection, and which of its rows and columns any method could identify.
+    """The true selection, and which of its rows and columns can be identified by any method.
 
-    A planted row is identifiable if it is an extreme ray of the cone of rows of the noiseless matrix, that is if the
-    other rows do not mix to it. ``row_identifiable[k]`` speaks of ``row_indices[k]``.
+    A planted row is identifiable if it is an extreme ray of the cone of rows of the noiseless matrix, that is, if it is
+    not a nonnegative combination of the other rows.
+
+    Attributes
+    ----------
+    row_indices, col_indices : ndarray of int
+        The planted rows and columns.
+    row_identifiable, col_identifiable : ndarray of bool or None
+        Whether ``row_indices[k]`` (``col_indices[k]``) is identifiable.
     """
 
     row_identifiable: NDArray[np.bool_] | None = None
@@ -53,24 +60,28 @@ def make_coseparable(
 
     Parameters
     ----------
-    m, n : int
+    m, n : int, default 100
         Shape of the matrix.
-    r1, r2 : int
-        Shape of its core.
-    noise : float
-        Frobenius norm of the noise, relative to the noiseless matrix.
-    protocol : {"scale-first", "noise-first"}
-        The paper scales and then adds noise. Its released code adds noise and then scales, which amplifies the noise
-        on exactly the planted rows.
-    permute : bool
-        False leaves the planted rows and columns in front, as the released code does; ties then favour the truth.
+    r1 : int, default 10
+        Number of planted rows.
+    r2 : int, default 3
+        Number of planted columns.
+    noise : float, default 0.0
+        Frobenius norm of the noise, relative to that of the noiseless matrix.
+    protocol : {"scale-first", "noise-first"}, default "scale-first"
+        Scale and then add noise, as the paper says, or add noise and then scale, as its released code does, which
+        amplifies the noise on exactly the planted rows.
+    permute : bool, default True
+        Whether to permute rows and columns. False keeps the planted ones first, as the released code does; ties then
+        favour the truth.
     random_state : int, RandomState instance or None
+        Seed of the random numbers.
 
     Returns
     -------
     X : ndarray of shape (m, n)
     truth : Planted
-        A `Selection` that also tells which rows and columns are identifiable.
+        A `Selection` that also says which rows and columns are identifiable.
 
     Examples
     --------
@@ -80,8 +91,8 @@ def make_coseparable(
     ((50, 40), 6, True)
     """
     m, n = check_positive(m, "m"), check_positive(n, "n")
-    if m * n > MOST_ENTRIES:
-        msg = f"m={shown(m)} and n={shown(n)} make a matrix of more than {MOST_ENTRIES} entries; ask for a smaller one."
+    if m * n > MAX_ENTRIES:
+        msg = f"m={shown(m)} and n={shown(n)} make a matrix of more than {MAX_ENTRIES} entries; ask for a smaller one."
         raise ValueError(msg)
     r1, r2 = check_count(r1, "r1", m, "m"), check_count(r2, "r2", n, "n")
     noise = check_number(noise, "noise", 0.0, 1e100)
@@ -119,7 +130,7 @@ def _noisy(X: Array, N: Array, noise: float) -> Array:
 
 
 def _extreme(S: Array) -> NDArray[np.bool_]:
-    """Tell which columns of S no nonnegative mix of the others equals."""
+    """Return which columns of S are not nonnegative combinations of the others."""
     rays = S / np.linalg.norm(S, axis=0)
     if rays.shape[1] == 1:
         return np.ones(1, dtype=bool)

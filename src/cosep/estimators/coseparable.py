@@ -1,7 +1,6 @@
 """CoSeparableNMF: a matrix explained by a few of its rows and columns."""
 
 import os
-import warnings
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any, Self
@@ -45,6 +44,7 @@ from cosep.solve.alternation import Budget
 from cosep.solve.mix import mix
 from cosep.utils.messages import shown
 from cosep.utils.types import Array, Callback, Indices
+from cosep.utils.warn import warn
 
 # A core that explains less than this share of what the refitted factors explain is worth a warning.
 UNFAITHFUL = 0.8
@@ -62,10 +62,11 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     ----------
     n_rows, n_cols : int
         How many rows and columns to select.
-    method : {"faithful", "cosfgm", "spa", "snpa", "xray", "fgm", "greedy", "cur"} or callable
-        How to select: `faithful`, `cosfgm` or `cur`, a selector of columns on each side on its own ("spa" is SPA+;
-        the paper runs it un-normalised on documents, ``both_sides(partial(spa, normalize=False))``), or any
-        ``(X, n_rows, n_cols) -> Selection``.
+    method : str or callable, default "faithful"
+        Name of a selector of rows and columns ("faithful", "cosfgm" or "cur"), name of a selector of columns, which is
+        then run on each side ("spa", "snpa", "fgm" and others; docs/methods.md describes all of them, an unknown name
+        raises ValueError and lists them), or any function ``(X, n_rows, n_cols) -> Selection``. "spa" is SPA+; the
+        paper runs it un-normalised on documents, ``both_sides(partial(spa, normalize=False))``.
     scaling : {"rows", "columns", "degree", "sinkhorn"} or None
         Select on the matrix scaled by this rule: "degree" where long rows and frequent columns shall count no more
         than others. The factors and fidelities are always those of X itself.
@@ -79,7 +80,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     tol : float
         Stop when an alternation lowers the squared error by less than ``tol`` times the squared norm of X.
     random_state : int, RandomState instance or None
-        Handed to methods that draw random numbers: of those offered by name, "xray". Of blocks of rows, the seed of the
+        Seed for methods that draw random numbers, such as "xray". Of blocks of rows, the seed of the
         sample too; None is the same one every time.
     row_pool, col_pool : Pool, optional
         Which rows and columns may be selected, and which must be. Columns by position or by name.
@@ -320,14 +321,13 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         """Say so where the refitted factors hide that what was selected explains little."""
         approximation, core = 1.0 - relative_error, self.core_fidelity_ or 0.0
         if self.core_diagnosis_.permuted_diagonal and core < UNFAITHFUL * approximation:
-            warnings.warn(
+            warn(
                 "The core is a permuted diagonal matrix: each selected row meets one selected column. The refitted "
                 f"factors are then those of plain NMF, whatever was selected: they explain {approximation:.1%} of X, "
                 f"the selected rows themselves {self.row_fidelity_ or 0.0:.1%}, the columns "
                 f"{self.col_fidelity_ or 0.0:.1%}, the core {core:.1%}. Read row_weights_ and col_weights_, or use "
                 "method='faithful'.",
                 SelectionWarning,
-                stacklevel=4,
             )
 
     def get_indices(self, i: int) -> tuple[Indices, Indices]:

@@ -28,15 +28,16 @@ class SeparableNMF(Factorizer):
     ----------
     n_components : int
         How many columns or rows to select.
-    method : {"spa", "snpa", "xray", "fgm", "greedy"} or callable
-        How to select: a function of this package by name, or any ``(X, r) -> Selection`` of columns.
+    method : str or callable, default "spa"
+        Name of a selector of columns, such as "spa", "snpa" or "fgm" (docs/methods.md describes all of them; an unknown
+        name raises ValueError and lists them), or any function ``(X, r) -> Selection`` of columns.
     axis : {"columns", "rows"}
         Which to select.
     preselect : int or None
         Select among so many, which stand for clusters of the others; see `preselect`. Makes large data small, and can
         lose the best ones. None, or more than there are, keeps all.
     random_state : int, RandomState instance or None
-        Handed to methods that draw random numbers: of those offered by name, "xray".
+        Seed for methods that draw random numbers, such as "xray".
     pool : Pool, optional
         Which columns or rows may be selected, and which must be. Columns by position or by name.
 

@@ -10,6 +10,7 @@ from cosep.estimators import CoSeparableNMF
 from cosep.estimators.base import by_position
 from cosep.matrix.validation import as_matrix
 from cosep.select.pool import Pool
+from cosep.utils.extras import optional
 from cosep.utils.layers import anndata_layer, anndata_layer_names
 from cosep.utils.messages import shown
 from cosep.utils.types import Indices
@@ -116,12 +117,7 @@ def annotate(
 
 
 def _anndata() -> Any:
-    try:
-        import anndata  # noqa: PLC0415 - an extra, loaded only here
-    except ImportError as error:
-        msg = "annotate needs the package anndata; install cosep[anndata]."
-        raise ImportError(msg) from error
-    return anndata
+    return optional("anndata", "annotate", "anndata")
 
 
 def _check(adata: Any, key: Any) -> None:

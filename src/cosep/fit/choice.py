@@ -29,6 +29,7 @@ from cosep.select.pool import Pool, check_is_pool
 from cosep.select.warn import warn_if_fewer
 from cosep.solve.alternation import Budget
 from cosep.utils.types import Indices
+from cosep.utils.warn import warn
 
 # How often all rows are searched for better candidates.
 SEARCHES = 2
@@ -120,7 +121,7 @@ def choose(passes: Passes, plan: Plan, found: Statistics, size: int) -> Choice:
         certain = np.unique(np.concatenate([certain, best.found, sample.indices[selection.row_indices]]))
         sample = sample_of(found, size, certain)
     for category, message in told:
-        warnings.warn(message, WARNINGS.get(category, UserWarning), stacklevel=2)
+        warn(message, WARNINGS.get(category, UserWarning))
     return Choice(selection, sample, M)
 
 

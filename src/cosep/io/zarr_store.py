@@ -134,10 +134,7 @@ def _choose_layer(source: InputSource, root: Path, layer: str | None) -> Layer[P
 
 def _dense(source: InputSource, node: Node) -> dict[str, Any]:
     """Return blocks of a dense array, of whole chunks of rows; chunks may divide the columns as well."""
-    from cosep.matrix.row_blocks import (
-        MOST_ENTRIES,
-        MOST_ROWS,
-    )
+    from cosep.matrix.row_blocks import MOST_ENTRIES, MOST_ROWS  # noqa: PLC0415 - importing cosep.io must stay quick
 
     array = _sized_array(source, node.path)
     if array.ndim != 2:
@@ -191,10 +188,7 @@ def _sparse(source: InputSource, node: Node) -> dict[str, Any]:
 
 def _even_cuts(indptr: Any, m: int) -> list[int]:
     """Return where blocks end, so that none has too many entries or rows; ``indptr`` is read in pieces."""
-    from cosep.matrix.row_blocks import (
-        MOST_ENTRIES,
-        MOST_ROWS,
-    )
+    from cosep.matrix.row_blocks import MOST_ENTRIES, MOST_ROWS  # noqa: PLC0415 - importing cosep.io must stay quick
 
     cuts: list[int] = []
     start, before = 0, 0

@@ -1,9 +1,9 @@
-"""Columns and bounds enter; their best bounded mixtures, and how the total error bends with the bounds, leave.
+"""Least squares with bounded weights for many columns, with gradient and Hessian of the error in the bounds.
 
 Notation
 --------
 G : Gram matrix of the atoms, a x a; Q : inner products of every column with the atoms, n x a
-d : upper bounds of the mixing weights, shared by all columns; om : weight of each column
+d : upper bounds of the mixing weights, shared by all columns; om : weight of each column in the error
 X : mixing weights, n x a; state : 0 at the lower bound, 1 free, 2 at the upper bound
 """
 
@@ -18,7 +18,7 @@ States = NDArray[np.int8]
 Positions = NDArray[np.int64]
 
 LOWER, FREE, UPPER = 0, 1, 2
-# A multiplier must have the wrong sign by this share of the largest diagonal to free its entry.
+# An entry is freed if its multiplier has the wrong sign by more than this share of the largest diagonal entry.
 SLACK = 1e-10
 
 
@@ -33,16 +33,16 @@ def add_multiple(v: Array, share: float, row: Array) -> None:
 def bounded_column(
     G: Array, q: Array, d: Array, x: Array, state: States, free: Positions, L: Array, z: Array, v: Array
 ) -> int:
-    """Solve ``min 1/2 x'Gx - q'x`` over ``0 <= x <= d`` by a primal active set, warm from ``state``.
+    """Solve ``min 1/2 x'Gx - q'x`` over ``0 <= x <= d`` by a primal active set, started from ``state``.
 
-    Returns the number of free entries, listed in ``free``, with their Cholesky factor in ``L`` and the multipliers
-    ``q - G x`` in ``v``.
+    Return the number of free entries. ``free`` lists them, ``L`` is their Cholesky factor and ``v`` the multipliers
+    ``q - G x``.
     """
     a = G.shape[0]
     slack = 0.0
     for i in range(a):
         slack = max(slack, SLACK * G[i, i])
-    rest = q.copy()  # q - G_U d_U, kept up to date
+    rest = q.copy()  # q - G_U d_U, updated with U
     size = ZERO
     for i in range(a):
         if d[i] <= 0.0 or state[i] == LOWER:
@@ -81,7 +81,7 @@ def bounded_column(
             if side == UPPER:
                 add_multiple(rest, -d[i], G[i])
             if i == entered and side == origin:
-                barred = i  # rounding alone had freed it
+                barred = i  # only rounding had freed it
             continue
         v[:] = rest
         for p in range(size):
@@ -108,7 +108,7 @@ def bounded_columns(G: Array, Q: Array, d: Array, om: Array, X: Array, state: St
     """Solve every column, and add to the gradient g and Hessian H of the weighted error with respect to d.
 
     ``g_t = -sum_l om_l max(0, v_tl)`` with ``v_l = q_l - G x_l``; H is the sum of ``om_l (G_UU - G_UF G_FF^-1 G_FU)``,
-    F the free entries of column l and U those that a larger bound would raise.
+    F the free entries of column l and U those that a larger bound would increase.
     """
     a = G.shape[0]
     free = np.empty(a, np.int64)

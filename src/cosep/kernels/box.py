@@ -1,4 +1,4 @@
-"""A small convex quadratic enters, its minimiser over a box, and perhaps a plane, leaves."""
+"""Minimiser of a small convex quadratic over a box, or over the intersection of a box and a plane."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,9 @@ Array = NDArray[np.float64]
 def minimise_in_box(H: Array, g: Array, low: Array, high: Array, a: Array, tied: bool) -> Array:
     """Solve ``min g'p + 1/2 p'Hp`` over ``low <= p <= high``, with ``a'p = 0`` if ``tied``, from ``p = 0``.
 
-    H is positive definite, ``low <= 0 <= high`` and ``a >= 0``. A primal active set: minimise over the free entries,
-    stop at the first bound that is met; otherwise free the entry whose multiplier has the wrong sign most. The factor
-    of H on the free entries follows each change in O(n^2).
+    H is positive definite, ``low <= 0 <= high`` and ``a >= 0``. A primal active set: minimise over the free entries and
+    stop at the first bound; if there is none, free the entry whose multiplier violates its sign most. The Cholesky
+    factor of H on the free entries is updated in O(n^2).
     """
     n = g.shape[0]
     p = np.zeros(n)
@@ -36,7 +36,7 @@ def minimise_in_box(H: Array, g: Array, low: Array, high: Array, a: Array, tied:
         for s in range(size):
             step[s], along[s] = -r[free[s]], a[free[s]]
         solve(L, size, step)
-        # The multiplier nu of the plane turns the step into it: H s = -r - nu a with a's = 0.
+        # The step s in the plane and the plane's multiplier nu: H s = -r - nu a with a's = 0.
         nu, bound = 0.0, False
         if tied and along[:size].any():
             bound = True
@@ -57,12 +57,12 @@ def minimise_in_box(H: Array, g: Array, low: Array, high: Array, a: Array, tied:
             remove(free, size, L, hit)
             size -= 1
             is_free[k] = False
-            barred[k] = k == entered and p[k] == origin  # it came and went at once: rounding had freed it
+            barred[k] = k == entered and p[k] == origin  # freed and back at once: only rounding had freed it
             entered = NONE
             continue
         r = g + H @ p
         if tied and not bound:
-            # No free entry carries the tie: the steepest exchange that is possible frees two.
+            # All free entries have a_i = 0: free the two entries with the steepest feasible exchange.
             up, down, least, most = NONE, NONE, np.inf, -np.inf
             for i in range(n):
                 if a[i] > 0.0 and p[i] < high[i] and r[i] / a[i] < least:

@@ -1,4 +1,4 @@
-"""A positive semidefinite matrix and a changing list of its indices enter; its Cholesky factor on these leaves.
+"""Cholesky factor of a positive semidefinite matrix on a changing list of its indices.
 
 Notation
 --------
@@ -16,29 +16,38 @@ from cosep.kernels.compile import kernel
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
-# Typed: numba would compile a kernel once more for each literal that it is handed.
+# Typed constants: for a literal argument numba would compile the kernel again.
 ZERO, NONE = cast("int", np.int64(0)), cast("int", np.int64(-1))
-# Pivots are kept above this share of their diagonal: what depends on others drifts to a bound and leaves.
+# Pivots are raised to this share of their diagonal entry: a dependent entry then moves to a bound and is removed.
 PIVOT_FLOOR = 1e-11
 
 
 @kernel
-def append(G: Array, free: Positions, size: int, L: Array, entry: int) -> None:
-    """Add an index at the end: one more row of L."""
+def append_row(G: Array, free: Positions, size: int, L: Array, entry: int) -> float:
+    """Add an index at the end: one more row of L but for its diagonal entry, whose square is returned.
+
+    A column of L with a zero diagonal entry stays zero.
+    """
     free[size] = entry
     pivot = G[entry, entry]
     for j in range(size):
         total = G[entry, free[j]]
         for p in range(j):
             total -= L[size, p] * L[j, p]
-        L[size, j] = total / L[j, j]
+        L[size, j] = total / L[j, j] if L[j, j] > 0.0 else 0.0
         pivot -= L[size, j] * L[size, j]
-    L[size, size] = np.sqrt(max(pivot, PIVOT_FLOOR * G[entry, entry]))
+    return float(pivot)
+
+
+@kernel
+def append(G: Array, free: Positions, size: int, L: Array, entry: int) -> None:
+    """Add an index at the end, with a raised pivot if it depends on the others."""
+    L[size, size] = np.sqrt(max(append_row(G, free, size, L, entry), PIVOT_FLOOR * G[entry, entry]))
 
 
 @kernel
 def remove(free: Positions, size: int, L: Array, position: int) -> None:
-    """Drop the index at a position; rotations of two columns at a time make what follows triangular again."""
+    """Remove the index at a position; rotations of two columns at a time make L triangular again."""
     for i in range(position, size - 1):
         free[i] = free[i + 1]
         for p in range(i + 2):

@@ -1,4 +1,4 @@
-"""A Python function of arrays enters, its compiled twin leaves."""
+"""The decorator that compiles the kernels with numba."""
 
 import os
 import sys
@@ -10,11 +10,10 @@ Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 
 def kernel(function: Kernel) -> Kernel:
-    """Compile ``function`` on its first call, and remember the machine code on disk where that is possible.
+    """Compile ``function`` on its first call, and cache the machine code on disk if possible.
 
-    Numba refuses ``cache=True`` at import time when neither the package folder nor a home directory can be
-    written (a read-only install in a container, say); such an install compiles anew in every process instead.
-    The Python source stays reachable as ``.py_func``.
+    Numba raises for ``cache=True`` at import time if neither the package folder nor a home directory can be written,
+    for example in a read-only container; then each process compiles again. ``.py_func`` is the Python function.
     """
     import numba  # noqa: PLC0415 - `is_compiled` answers without it
 
@@ -26,14 +25,14 @@ def kernel(function: Kernel) -> Kernel:
 
 
 def is_compiled() -> bool:
-    """Tell, without loading numba, whether an earlier run left machine code of the kernels in numba's cache.
+    """Return whether numba's cache has machine code of the kernels from an earlier run, without loading numba.
 
-    The cache lies next to the kernels, or in the folder named by NUMBA_CACHE_DIR, or in the user's cache folder.
+    The cache is next to the kernels, in the folder named by NUMBA_CACHE_DIR, or in the user's cache folder.
     """
     here = Path(__file__).parent
     named = os.environ.get("NUMBA_CACHE_DIR")
-    # Unlike Path.home(), this leaves "~" as it is for a user without a home.
-    caches = Path(os.path.expanduser("~")) / ("Library/Caches" if sys.platform == "darwin" else ".cache")  # noqa: PTH111 - as said
+    # Unlike Path.home(), this keeps "~" for a user without a home folder.
+    caches = Path(os.path.expanduser("~")) / ("Library/Caches" if sys.platform == "darwin" else ".cache")  # noqa: PTH111 - see above
     home = Path(os.environ.get("XDG_CACHE_HOME") or caches) / "numba"
     folders = [*Path(named).glob(f"{here.name}_*")] if named else [here / "__pycache__", *home.glob(f"{here.name}_*")]
     version = f"py{sys.version_info.major}{sys.version_info.minor}"

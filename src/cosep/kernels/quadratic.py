@@ -1,14 +1,13 @@
-"""Quadratics enter, their minimisers over a convex set leave, each to a certificate: the KKT residual asked for.
+"""Minimisers of convex quadratics over the orthant, the simplex, or any set with a projection.
 
-The mixing and the published model solve ``min 1/2 <Y, G Y> - <C, Y>`` over the orthant, the simplex or the
-self-dictionary set, with ``G = A'A`` and ``C = A'M``. For the orthant and the simplex the columns of Y are
-independent problems; they are stored as the rows of ``V = Y'``, ``B = C'``.
+All solve ``min 1/2 <Y, G Y> - <C, Y>`` with ``G = A'A`` and ``C = A'M``. Over the orthant and the simplex the columns
+of Y are independent problems; they are stored as the rows of ``V = Y'`` and ``B = C'``.
 
 Notation
 --------
 G : Gram matrix, symmetric and positive semidefinite
-B : linear terms, one problem a row
-V : on entry a feasible start, on exit the answer
+B : linear terms, one problem per row
+V : feasible start, overwritten by the solution
 residual : largest KKT violation, relative to the largest linear term
 """
 
@@ -18,33 +17,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.kernels.cholesky import ZERO
+from cosep.kernels.cholesky import ZERO, append_row
 from cosep.kernels.compile import kernel
-from cosep.kernels.projections import project_dictionary_row
 
 Array = NDArray[np.float64]
 
-# A pivot below this share of its diagonal means a linearly dependent atom.
+# A pivot below this share of its diagonal entry marks a linearly dependent atom (a column of A).
 PIVOT_FLOOR = 1e-13
-
-
-@kernel
-def orthant_residual(G: Array, B: Array, V: Array) -> float:
-    """Largest KKT violation ``|min(v_i, g_i/G_ii)| G_ii`` over all problems, relative to the largest ``|b_i|``."""
-    worst = 0.0
-    for k in range(B.shape[0]):
-        g = G @ V[k] - B[k]
-        for i in range(g.shape[0]):
-            violation = abs(min(V[k, i] * G[i, i], g[i]))
-            worst = max(worst, violation)
-    return float(worst / max(np.abs(B).max(), 1e-300))
 
 
 @kernel
 def orthant_descent(G: Array, B: Array, V: Array, tol: float, max_sweeps: int) -> int:
     """Solve ``min_v 1/2 v'Gv - b'v`` over ``v >= 0`` for each row by cyclic coordinate descent.
 
-    Each problem ends when its KKT violation is at most ``tol * max|b|``. Returns the sweeps of the slowest one.
+    Each problem stops when its KKT violation is at most ``tol * max|b|``. Return the largest number of sweeps.
     """
     r = G.shape[0]
     most = 0
@@ -89,17 +75,11 @@ def orthant_descent(G: Array, B: Array, V: Array, tol: float, max_sweeps: int) -
 def solve_free(G: Array, b: Array, free: NDArray[np.int64], size: int, L: Array, x: Array, done: int = 0) -> None:
     """Solve ``G_FF x_F = b_F`` by Cholesky; a dependent atom, whose pivot vanishes, gets ``x = 0``.
 
-    The first ``done`` rows of L are those of an earlier solve with the same first entries.
+    The first ``done`` rows of L are kept from an earlier solve with the same first free entries.
     """
     for i in range(done, size):
-        for j in range(i + 1):
-            total = G[free[i], free[j]]
-            for p in range(j):
-                total -= L[i, p] * L[j, p]
-            if i == j:
-                L[i, i] = np.sqrt(total) if total > PIVOT_FLOOR * G[free[i], free[i]] else 0.0
-            else:
-                L[i, j] = total / L[j, j] if L[j, j] > 0.0 else 0.0
+        pivot = append_row(G, free, i, L, free[i])
+        L[i, i] = np.sqrt(pivot) if pivot > PIVOT_FLOOR * G[free[i], free[i]] else 0.0
     for i in range(size):
         total = b[free[i]]
         for p in range(i):
@@ -117,14 +97,14 @@ def orthant_active_set(G: Array, B: Array, V: Array) -> None:
     """Solve ``min_v 1/2 v'Gv - b'v`` over ``v >= 0`` exactly, for each row, by a warm-started active set.
 
     Lawson and Hanson, *Solving Least Squares Problems*, 1974, chapter 23, on the Gram matrix: solve on the free
-    entries; step to the first bound if that leaves the orthant; otherwise free the entry whose gradient promises
-    most. An entry that the solve pushes straight back (rounding, dependent atoms) stays fixed.
+    entries; step to the first bound if the solution is outside the orthant; otherwise free the entry with the steepest
+    descent. An entry that the next solve moves back to its bound (rounding, dependent atoms) stays there.
     """
     r = G.shape[0]
     free = np.empty(r, np.int64)
     L = np.zeros((r, r))
     x = np.zeros(r)
-    status = np.empty(r, np.int8)  # 1 free, 0 at the bound, -1 at the bound for good
+    status = np.empty(r, np.int8)  # 1 free, 0 at the bound, -1 at the bound and not freed again
     for k in range(B.shape[0]):
         b, v = B[k], V[k]
         for i in range(r):
@@ -155,7 +135,7 @@ def orthant_active_set(G: Array, B: Array, V: Array) -> None:
             if blocked >= 0:
                 v[blocked] = 0.0
                 status[blocked] = -1 if blocked == entered else 0
-                # In the order in which they came, those before the one that leaves keep their rows of the factor.
+                # The factor's rows of the free entries before the removed one do not change.
                 done = 0
                 while free[done] != blocked:
                     done += 1
@@ -167,12 +147,12 @@ def orthant_active_set(G: Array, B: Array, V: Array) -> None:
             entered = -1
             for i in range(r):
                 if status[i] == 0 and G[i, i] > 0.0:
-                    promise = b[i]
+                    slope = b[i]
                     for p in range(size):
-                        promise -= G[i, free[p]] * v[free[p]]
-                    promise /= np.sqrt(G[i, i])
-                    if promise > best:
-                        best, entered = promise, i
+                        slope -= G[i, free[p]] * v[free[p]]
+                    slope /= np.sqrt(G[i, i])
+                    if slope > best:
+                        best, entered = slope, i
             if entered < 0:
                 break
             status[entered] = 1
@@ -184,15 +164,15 @@ def orthant_active_set(G: Array, B: Array, V: Array) -> None:
 def simplex_descent(G: Array, B: Array, V: Array, tol: float, max_steps: int) -> int:
     """Solve ``min_v 1/2 v'Gv - b'v`` over ``v >= 0, sum(v) <= 1`` for each row by pairwise descent.
 
-    With a slack coordinate the set is the standard simplex; the most violating pair exchanges mass until no
-    exchange promises more than ``tol * max|b|`` (then the KKT conditions hold to that tolerance).
+    With a slack coordinate the set is the standard simplex. The most violating pair exchanges mass until no
+    exchange has a slope above ``tol * max|b|``; then the KKT conditions hold to that tolerance.
     """
     r = G.shape[0]
     most = 0
     g = np.empty(r)
     for k in range(B.shape[0]):
         v = V[k]
-        # The gradient is zero at b = 0, v = 0: what rounding leaves of it must not be chased.
+        # At b = 0, v = 0 the gradient is zero up to rounding, which must not start further steps.
         bound = max(tol * np.abs(B[k]).max(), 1e-15 * np.abs(G).max())
         g[:] = G @ v - B[k]
         slack = 1.0 - v.sum()
@@ -233,45 +213,8 @@ def simplex_descent(G: Array, B: Array, V: Array, tol: float, max_steps: int) ->
     return most
 
 
-@kernel
-def dictionary_descent(G: Array, C: Array, w: Array, Y: Array, tol: float, max_sweeps: int) -> int:
-    """Solve ``min 1/2 <Y, G Y> - <C, Y>`` over the self-dictionary set by descent over the rows of Y.
-
-    With the other rows fixed, the best row t is one projection, of ``(C_t - (G Y)_t)/G_tt + Y_t``: the quadratic
-    is isotropic within a row, so no step size is needed. Ends when no row moves by more than
-    ``tol * max|C|`` in the units of the gradient. Returns the number of sweeps.
-    """
-    n = G.shape[0]
-    bound = tol * np.abs(C).max()
-    target = np.empty(n)
-    moved = np.empty(n)
-    sweeps = 0
-    while sweeps < max_sweeps:
-        sweeps += 1
-        worst = 0.0
-        for t in range(n):
-            if G[t, t] <= 0.0:
-                Y[t] = 0.0
-                continue
-            for l in range(n):
-                target[l] = C[t, l]
-            for s in range(n):
-                if s != t and G[t, s] != 0.0:
-                    for l in range(n):
-                        target[l] -= G[t, s] * Y[s, l]
-            for l in range(n):
-                target[l] /= G[t, t]
-            project_dictionary_row(target, w, t, moved)
-            for l in range(n):
-                worst = max(worst, abs(moved[l] - Y[t, l]) * G[t, t])
-                Y[t, l] = moved[l]
-        if worst <= bound:
-            break
-    return sweeps
-
-
 class Minimum(NamedTuple):
-    """A minimiser, the KKT residual that certifies it, and the iterations it took."""
+    """A minimiser, the KKT residual that certifies it, and the number of iterations."""
 
     Y: Array
     residual: float
@@ -288,12 +231,12 @@ def fast_gradient(
     tol: float = 1e-8,
     max_iter: int = 10_000,
 ) -> Minimum:
-    """Solve ``min 1/2 <Y, G Y> - <C, Y>`` over the set that ``project`` projects on, ``gram(Y) = G Y``.
+    """Solve ``min 1/2 <Y, G Y> - <C, Y>`` over the set that ``project`` projects onto; ``gram(Y)`` returns ``G Y``.
 
     Nesterov's method; the momentum is dropped whenever the objective rises (O'Donoghue and Candes,
     doi:10.1007/s10208-013-9150-3). The step from the momentum point Z to ``Y = P(Z - (G Z - C)/L)`` bounds the
-    violation of the KKT conditions at Y, since ``dist(0, G Y - C + N(Y)) <= 2 L ||Y - Z||``: it ends when
-    that is at most ``tol * ||C||_F``. ``lipschitz`` is the largest eigenvalue of G, or more.
+    violation of the KKT conditions at Y, since ``dist(0, G Y - C + N(Y)) <= 2 L ||Y - Z||``. Iterations stop when
+    this bound is at most ``tol * ||C||_F``. ``lipschitz`` is an upper bound of the largest eigenvalue of G.
     """
     scale = max(float(np.linalg.norm(C)), 1e-300)
     lipschitz = max(lipschitz, 1e-300)

@@ -8,7 +8,6 @@ never kept, so that each thread needs the memory of one block, and results lost 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from operator import itemgetter
 from typing import Any
 from uuid import uuid4
@@ -28,6 +27,7 @@ from threadpoolctl import threadpool_limits
 from cosep.matrix.block import BlockError, Slot, facts, layout, unreadable
 from cosep.matrix.merging import branches, chains, merged, tree
 from cosep.matrix.row_blocks import Column, Progress, RowBlocks, RowNames, Task, ask, ask_next, typed
+from cosep.utils.extras import optional
 from cosep.utils.messages import one_line, shown
 
 # Prefix of the names of tasks for one block, which end with the number of the block.
@@ -171,7 +171,7 @@ def _client() -> Any:
 @contextmanager
 def on_cluster(address: str) -> Iterator[None]:
     """Compute on the workers of the cluster whose scheduler has this address."""
-    distributed = import_module("distributed")
+    distributed = optional("distributed", "a scheduler", "dask")
     try:
         client = distributed.Client(address, timeout=TIMEOUT)
     except (OSError, ValueError) as error:

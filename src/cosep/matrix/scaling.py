@@ -7,7 +7,6 @@ Notation
 Dr, Dc : positive diagonals of row and column factors; an all-zero row or column gets the factor 1
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +20,7 @@ from cosep.matrix.local import LocalMatrix
 from cosep.matrix.validation import as_matrix
 from cosep.utils.messages import shown
 from cosep.utils.types import Array
+from cosep.utils.warn import warn
 
 Factors = tuple[Array, Array]
 
@@ -98,11 +98,10 @@ def sinkhorn_factors(M: LocalMatrix, *, tol: float = 1e-4, max_rounds: int = 100
             return u, v
         if len(deviations) > patience and deviations[-1] > 0.99 * deviations[-1 - patience]:
             break
-    warnings.warn(
+    warn(
         f"scaling='sinkhorn' did not balance X: after {len(deviations)} rounds the sums of columns are off by "
         f"{deviations[-1]:.1%} on average. The pattern of zeros admits no such scaling; use scaling='degree'.",
         ConvergenceWarning,
-        stacklevel=2,
     )
     return u, v
 

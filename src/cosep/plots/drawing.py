@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from cosep.findings.wording import LONGEST_NAME, squeezed
+from cosep.utils.extras import optional
 from cosep.utils.types import Array
 
 Figure = Any
@@ -63,14 +64,8 @@ def template(scheme: str) -> dict[str, Any]:
 
 
 def graph_objects() -> ModuleType:
-    """Return the module of plotly, or say how to get it."""
-    try:
-        import plotly.graph_objects  # noqa: PLC0415 - an extra, and slow to load
-    except ModuleNotFoundError as error:
-        missing = str(error.name).split(".")[0]
-        msg = f"cosep.plots needs {missing}, which is not installed; install cosep[cli]."
-        raise ModuleNotFoundError(msg, name=missing) from error
-    module: ModuleType = plotly.graph_objects
+    """Return the module of plotly."""
+    module: ModuleType = optional("plotly.graph_objects", "cosep.plots", "cli")
     return module
 
 

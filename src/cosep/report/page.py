@@ -19,6 +19,7 @@ from cosep.findings.wording import brief, count, percent, readable, squeezed
 from cosep.plots.drawing import Figure, template
 from cosep.records.factorization import Factorization
 from cosep.utils.atomic import replacing
+from cosep.utils.extras import optional
 from cosep.utils.messages import shown
 from cosep.utils.paths import check_path
 
@@ -124,11 +125,7 @@ def _figures(factorization: Factorization, X: Any, known: Record) -> dict[str, F
 
 def render(findings: Record, figures: dict[str, Figure]) -> str:
     """Return the page as text, with a mark where plotly.js belongs."""
-    try:
-        import jinja2  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        msg = f"the report needs {error.name}, which is not installed; install cosep[cli]."
-        raise ModuleNotFoundError(msg, name=error.name) from error
+    jinja2 = optional("jinja2", "the report", "cli")
     here = files("cosep.report")
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True

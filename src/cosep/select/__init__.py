@@ -1,4 +1,8 @@
-"""Selectors: one published algorithm a file, and the dicts in which the estimators look their names up."""
+"""Selectors, one published algorithm per file, and the dicts of their names.
+
+To add a selector of columns, write its file, add it to COLUMN_SELECTORS here, export it in ``cosep/__init__.pyi`` and
+describe it in docs/methods.md. The estimators, the command, the tests and the fuzzer read the dicts.
+"""
 
 from collections.abc import Callable
 
@@ -17,16 +21,15 @@ from cosep.select.xray import xray
 
 Selector = Callable[..., Selection]
 
+# ``(X, r, *, pool=None) -> Selection`` of r columns.
 COLUMN_SELECTORS: dict[str, Selector] = {"spa": spa, "snpa": snpa, "xray": xray, "fgm": fgm, "greedy": greedy}
+# ``(X, r, *, n_rows=None, n_cols=None) -> Selection`` of r rows and columns together.
 EITHER_SELECTORS: dict[str, Selector] = {"gspa": gspa, "gsfgm": gsfgm}
+# ``(X, n_rows, n_cols) -> Selection`` of rows and of columns.
 BOTH_SELECTORS: dict[str, Selector] = {
     "faithful": faithful,
     "cosfgm": cosfgm,
-    "spa": both_sides(spa),
-    "snpa": both_sides(snpa),
-    "xray": both_sides(xray),
-    "fgm": both_sides(fgm),
-    "greedy": both_sides(greedy),
+    **{name: both_sides(selector) for name, selector in COLUMN_SELECTORS.items()},
     "cur": cur,
 }
 

@@ -27,7 +27,7 @@ from cosep.solve.nonnegative import nonnegative
 from cosep.solve.plain_nmf import extrapolated
 from cosep.solve.pursuit import MERIT_TIE_TOL, Positions, largest, several_largest
 from cosep.solve.successive_projections import pursue, spa_weights
-from cosep.utils.ties import SAME, descending, first_largest
+from cosep.utils.ties import TIE_TOL, descending, first_largest
 from cosep.utils.types import Array, Callback, Indices
 
 # Stopping rule of the nonnegative factorization whose components (topics) the first choice represents.
@@ -215,7 +215,7 @@ def first_choice(M: LocalMatrix, r: int, positions: Positions, topics: Array) ->
             chosen.append(largest(likeness[:, k], norms))
     choices = pursue(M, r, spa_weights(M), positions=positions)[0], np.array(chosen, dtype=np.intp)
     extreme, typical = (fill_up(M, choice, r, positions) for choice in choices)
-    return typical if typical.error < extreme.error - SAME else extreme
+    return typical if typical.error < extreme.error - TIE_TOL else extreme
 
 
 def fill_up(M: LocalMatrix, chosen: Indices, r: int, positions: Positions) -> ColumnChoice:
@@ -226,7 +226,7 @@ def fill_up(M: LocalMatrix, chosen: Indices, r: int, positions: Positions) -> Co
         explained = np.einsum("ij,ij->i", M.cross(M.take(cols=choice.chosen)), choice.V)
         left = np.where(positions.allowed, norms - explained, 0.0)
         left[choice.chosen] = 0.0
-        if left.max() <= SAME * norms.max():
+        if left.max() <= TIE_TOL * norms.max():
             break
         choice = explained_by(M, np.append(choice.chosen, largest(left, norms)))
     return choice

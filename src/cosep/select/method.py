@@ -1,4 +1,4 @@
-"""The name of a method, or a function, enters; the function that selects, with the options it takes, leaves."""
+"""The ``method`` parameter of estimators: its lookup, its options and the check of what it returns."""
 
 from collections.abc import Callable, Mapping
 from inspect import signature
@@ -14,7 +14,7 @@ Method = str | Callable[..., Selection]
 def method_named(
     method: Method, known: Mapping[str, Callable[..., Selection]], *positional: str, keywords: tuple[str, ...] = ()
 ) -> Callable[..., Selection]:
-    """Return the function that a name stands for, or the function itself if it takes these arguments."""
+    """Return the selector of this name, or the function itself if it accepts these arguments."""
     if not callable(method):
         return known[check_choice(method, "method", known)]
     try:
@@ -23,33 +23,36 @@ def method_named(
         expected = ", ".join((*positional, *(f"{name}=..." for name in keywords)))
         msg = (
             f"method={shown(method)} must be a function ({expected}) -> Selection ({one_line(error, 100)}); use such a "
-            f"one, or a name: {', '.join(map(repr, known))}."
+            f"function, or a name: {', '.join(map(repr, known))}."
         )
         raise ValueError(msg) from error
     return method
 
 
 def refuse_no_selection(chosen: Any, method: Callable[..., Selection], sides: tuple[str, ...]) -> Selection:
-    """Refuse what is no choice of the sides that are needed."""
+    """Return a selection that has these sides; raise ValueError for anything else."""
     if not isinstance(chosen, Selection) or any(getattr(chosen, side) is None for side in sides):
         msg = f"method={shown(method)} must return a Selection with {' and '.join(sides)}, got {shown(chosen)}."
         raise ValueError(msg)
     return chosen
 
 
-def options_for(method: Callable[..., Selection], **wishes: Any) -> dict[str, Any]:
-    """Return the wishes that were made; one that the method cannot take is an error, a mere seed or callback is not."""
+def options_for(method: Callable[..., Selection], **given: Any) -> dict[str, Any]:
+    """Return the given options that are not None and that the method accepts.
+
+    A pool that the method does not accept raises ValueError; a seed or a callback that it does not need is dropped.
+    """
     parameters = signature(method).parameters
     options = {}
-    for name, wish in wishes.items():
-        if wish is None:
+    for name, value in given.items():
+        if value is None:
             continue
         if name in parameters:
-            options[name] = wish
+            options[name] = value
         elif name.endswith("pool"):
             msg = (
-                f"{name}={shown(wish)} was given, but method={shown(method)} takes no {name}; use one that does, or "
-                "drop it."
+                f"{name}={shown(value)} was given, but method={shown(method)} has no parameter {name}; use a method "
+                "that has one, or omit it."
             )
             raise ValueError(msg)
     return options

@@ -6,7 +6,7 @@ import numpy as np
 
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
 from cosep.solve.pursuit import Positions, raise_nothing_to_select
-from cosep.utils.ties import SAME
+from cosep.utils.ties import TIE_TOL
 from cosep.utils.types import Array, Indices
 
 # Up to this many columns, an n x n factor is small (32 MB).
@@ -80,7 +80,7 @@ def leading(B: LocalMatrix, merits: tuple[Array, ...]) -> tuple[Indices, Indices
     for merit in merits:
         most = np.full(group.max() + 1, -np.inf)
         np.maximum.at(most, group[best], merit[best])
-        best &= (merit == most[group]) | (merit >= (1.0 - SAME) * np.abs(most[group]))
+        best &= (merit == most[group]) | (merit >= (1.0 - TIE_TOL) * np.abs(most[group]))
     candidates = np.flatnonzero(best)
     return np.sort(candidates[np.unique(group[candidates], return_index=True)[1]]), group
 
@@ -95,10 +95,10 @@ def _groups(B: LocalMatrix) -> Indices:
     lengths = np.sqrt(B.squared_norms())
     combinations = B.cross(np.cos(np.arange(m))) / lengths
     order = np.argsort(combinations, kind="stable")
-    fresh = np.diff(combinations[order]) > m * SAME
+    fresh = np.diff(combinations[order]) > m * TIE_TOL
     close = np.flatnonzero(~fresh)
     first, second = (B.columns(order[at]).scaled(np.ones(m), 1.0 / lengths[order[at]]) for at in (close, close + 1))
-    fresh[close] = first.largest_differences(second) > SAME
+    fresh[close] = first.largest_differences(second) > TIE_TOL
     group = np.empty(n, dtype=np.intp)
     group[order] = np.concatenate([[0], np.cumsum(fresh)])
     return group

@@ -13,7 +13,7 @@ import numpy as np
 from cosep.matrix.local import LocalMatrix
 from cosep.solve.alternation import Budget, half_squared_error, refit
 from cosep.solve.svd_start import svd_start
-from cosep.utils.ties import SAME
+from cosep.utils.ties import TIE_TOL
 from cosep.utils.types import Array
 
 # A given start is used if its squared error is below this share of that of the start by singular vectors.
@@ -35,7 +35,7 @@ def extrapolated(
     """
     (m, n), rows, cols = M.shape, M.T.squared_norms(), M.squared_norms()
     uneven = float(rows @ rows), float(cols @ cols)
-    if m < n or (m == n and uneven[0] < (1.0 - SAME) * uneven[1]):
+    if m < n or (m == n and uneven[0] < (1.0 - TIE_TOL) * uneven[1]):
         # The first of tied starts wins, so that their order is reversed too.
         V, W = extrapolated(M.T, r, budget, [(V, W) for W, V in reversed(starts)])
         return W, V

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.utils.ties import SAME, descending, first_largest, near_largest
+from cosep.utils.ties import TIE_TOL, descending, first_largest, near_largest
 from cosep.utils.types import Array, Indices
 
 # Merits, such as squared residuals, within this share of the largest are a tie.
@@ -109,7 +109,7 @@ def largest(merits: Array, sizes: Array) -> int:
 def several_largest(merits: Array, count: int) -> Indices:
     """Return the positions of the largest positive merits, largest first; equal ones, up to rounding, by position."""
     least = np.partition(merits, -count)[-count] if count < len(merits) else 0.0
-    strong = np.flatnonzero((merits >= least - SAME * merits.max()) & (merits > 0))
+    strong = np.flatnonzero((merits >= least - TIE_TOL * merits.max()) & (merits > 0))
     return strong[descending(merits[strong])[:count]]
 
 

@@ -1,1 +1,1 @@
-"""What every room may use: messages, checked paths, files written as a whole, ties, types."""
+"""Small helpers for all rooms: messages, warnings, optional imports, atomic writes, checked paths and columns, ties."""

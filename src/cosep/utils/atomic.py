@@ -1,7 +1,7 @@
-"""Atomic writing: a file appears under its name when it is complete, or not at all.
+"""Atomic writes: a file appears under its name only when it is complete.
 
-Every writer of the package goes through `replacing`. The temporary name has a random part, so that threads and
-processes that write to one path do not meet: the path ends with the file of one of them, whole.
+Every writer of the package uses `replacing`. The temporary name has a random part, so threads and processes that write
+to the same path do not disturb each other: the path ends up with the complete file of one of them.
 """
 
 import errno
@@ -15,24 +15,24 @@ from pathlib import Path
 from stat import S_IMODE
 from tempfile import TemporaryDirectory
 
-# Characters of the target's name that the temporary name keeps, so that it stays below 255 bytes.
+# Number of characters of the target's name in the temporary name, which must stay below 255 bytes.
 KEPT_LETTERS = 50
-# As many symbolic links are followed as Linux follows.
-MOST_LINKS = 40
+# Linux follows this many symbolic links.
+MAX_LINKS = 40
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary path to write to; it replaces ``path`` when the block ends, and is removed if it fails.
+    """Yield a temporary path to write to; it replaces ``path`` when the block ends, or is removed if the block fails.
 
-    The temporary file is in the folder of the target, and has the permissions of the file that it replaces, or those
-    that any new file has. A symbolic link stays: the file that it points to is replaced. A device, a pipe or an open
-    file of a process (such as /dev/stdout) cannot be replaced: what was written is appended to it.
+    The temporary file is in the folder of the target. It gets the permissions of the file that it replaces, or those of
+    any new file. A symbolic link is kept, and the file that it points to is replaced. A device, a pipe or an open file
+    of a process (such as /dev/stdout) cannot be replaced: the content is appended to it.
 
     Raises
     ------
     OSError
-        If the path is a folder, or cannot be written: as far as it can be known, before the block starts.
+        If the path is a folder or cannot be written; where possible, before the block starts.
     """
     target = _followed(path)
     if target is None:
@@ -58,13 +58,13 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def flush(path: Path) -> None:
-    """Wait until a file is on disk: after a power failure, a name must not stand for a file without its contents."""
+    """Wait until the content of a file is on disk, so that a power failure cannot leave a name without content."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
 
 
 def unfinished(path: Path) -> list[Path]:
-    """Return the temporary files of this path: of writers at work, and of those that were killed."""
+    """Return the temporary files of this path: those of running writers and those of killed ones."""
     try:
         return list(path.parent.glob(f"{escape(_beginning(path))}*.part"))
     except FileNotFoundError:  # another process removed the folder while it was listed
@@ -76,8 +76,8 @@ def _beginning(path: Path) -> str:
 
 
 def _followed(path: Path) -> Path | None:
-    """Return the file that a path stands for, all links followed; None if it is something that cannot be replaced."""
-    for _ in range(MOST_LINKS):
+    """Return the file that a path points to, with all links followed, or None if it cannot be replaced."""
+    for _ in range(MAX_LINKS):
         path = Path(os.path.realpath(path.parent)) / path.name
         if path.parts[1:2] == ("proc",) or path.parts[1:3] == ("dev", "fd"):  # open files
             return None

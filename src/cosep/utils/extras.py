@@ -1,4 +1,4 @@
-"""The name of an optional package enters; the package leaves, or a sentence that says how to get it."""
+"""Imports of optional packages, with an error that says which extra to install."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -6,22 +6,25 @@ from typing import Any
 
 
 def optional(module: str, what: str, extra: str) -> Any:
-    """Return a package that only ``what`` needs, and that comes with ``cosep[extra]``.
+    """Return a module that only ``what`` needs, and that comes with ``cosep[extra]``.
 
     Raises
     ------
     ImportError
-        If it is not installed.
+        If it, or a package that it needs, is not installed.
     """
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        msg = f"{what} needs {module.split('.', maxsplit=1)[0]}: install cosep[{extra}]."
-        raise ImportError(msg) from error
+        raise _missing(error.name or module, what, extra) from error
 
 
 def check_installed(module: str, what: str, extra: str) -> None:
-    """Raise ImportError if a package that ``what`` needs is not installed, without loading it if it is."""
+    """Raise ImportError if a package that ``what`` needs is not installed. It is not loaded."""
     if find_spec(module) is None:
-        msg = f"{what} needs {module}: install cosep[{extra}]."
-        raise ImportError(msg)
+        raise _missing(module, what, extra)
+
+
+def _missing(module: str, what: str, extra: str) -> ImportError:
+    package = module.partition(".")[0]
+    return ImportError(f"{what} needs {package}: install cosep[{extra}].", name=package)

@@ -1,12 +1,12 @@
-"""Short, printable, one-line text for error messages, from values and texts that cannot be trusted."""
+"""Short, printable, one-line texts for error messages, from values and texts that cannot be trusted."""
 
 import re
 import reprlib
 from typing import Any
 
-# Characters that draw nothing, move the cursor, or reorder their neighbours; line breaks are among them.
+# Characters that are invisible, move the cursor or change the order of text, including line breaks.
 INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+")
-# Halves of a pair of code units that stand alone, which no encoding of Unicode can write.
+# Unpaired surrogates, which no Unicode encoding can write.
 SURROGATES = re.compile("[\ud800-\udfff]")
 LONGEST_VALUE = 80
 LONGEST_TEXT = 300
@@ -27,7 +27,7 @@ def one_line(text: Any, length: int = LONGEST_TEXT) -> str:
 
 
 def shown(value: Any, length: int = LONGEST_VALUE) -> str:
-    """Return what a user passed, short enough for a message: a number or a text as it is, an array by its shape.
+    """Return a value that a user passed as short text: a number or a text as it is, an array by its shape.
 
     Examples
     --------
@@ -38,19 +38,19 @@ def shown(value: Any, length: int = LONGEST_VALUE) -> str:
     """
     try:
         return one_line(_Short(length).repr(value), length)
-    except Exception:  # noqa: BLE001 - what was passed may raise anything when it is looked at
+    except Exception:  # noqa: BLE001 - a value of the user may raise anything
         return f"an object of type {one_line(type(value).__name__, length)}"
 
 
 class _Short(reprlib.Repr):
-    """Like `repr`, cut short; arrays, tables and records of these by their kind alone, wherever they stand."""
+    """A short `repr`; arrays, tables and records that contain them are shown by their type."""
 
     def __init__(self, length: int) -> None:
         super().__init__()
         self.maxstring = self.maxother = self.maxlong = length
 
     def repr_instance(self, x: Any, level: int) -> str:
-        """Return the text of what is neither a number, a text nor a container."""
+        """Return the text of a value that is not a number, a text or a container."""
         shape = getattr(x, "shape", None)
         if isinstance(shape, tuple) and shape:
             return f"{type(x).__name__} of shape {shape}"

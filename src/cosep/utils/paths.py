@@ -12,9 +12,9 @@ LONGEST_SHOWN = 200
 
 
 def check_path(value: Any, name: str, expected: str) -> Path:
-    """Return a path that the operating system can look up; whether something is there is another question."""
+    """Return a path that the operating system can look up; nothing need exist there."""
     path = None
-    with suppress(Exception):  # what was passed may raise anything when it is looked at
+    with suppress(Exception):  # a value of the user may raise anything
         path = None if isinstance(value, str) and not value else Path(value)
     if path is None:
         msg = f"{name}={shown(value)} must be {expected}."

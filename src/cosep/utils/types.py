@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-# Progress of a long computation: stage, step, largest number of steps, and the relative error (nan where it is not
-# known yet) or, within one solve, the relative duality gap.
+# Progress callback: stage, step, largest number of steps, and the relative error (nan if it is not known yet) or, in a
+# convex solve, the relative duality gap.
 Callback = Callable[[str, int, int, float], None]
-# Columns of equal length by name: what pandas.DataFrame takes as it is.
+# Columns of equal length by name, as pandas.DataFrame takes them.
 Table = dict[str, NDArray[Any]]

@@ -1,4 +1,4 @@
-"""The name of a file of published data enters; its path leaves, once its checksum is the expected one."""
+"""The folder of published data, and paths of files in it whose checksums are verified."""
 
 import hashlib
 import os
@@ -13,24 +13,24 @@ Folder = str | os.PathLike[str]
 
 
 class MissingDataError(ValueError):
-    """Published data is not where it should be, or not what it should be; the message says what to put where."""
+    """A file of published data is missing or is not the expected one; the message says which file to put where."""
 
 
 def data_home(path: Folder | None = None) -> Path:
-    """Return the folder of published data: ``path`` or, without one, what the variable COSEP_DATA names."""
+    """Return the folder of published data: ``path`` or, if None, the one named by the variable COSEP_DATA."""
     if path is None:
         named = os.environ.get(VARIABLE, "")
     else:
-        expected = f"the path of a folder, or None for the one that {VARIABLE} names"
+        expected = f"the path of a folder, or None for the one named by {VARIABLE}"
         named = "" if isinstance(path, str) and not path else str(check_path(path, "home", expected))
     if not named:
-        msg = f"No folder of published data is named: pass home, or set the environment variable {VARIABLE}."
+        msg = f"The folder of published data is not known: pass home, or set the environment variable {VARIABLE}."
         raise MissingDataError(msg)
     folder = Path(os.path.expanduser(named))  # noqa: PTH111 - pathlib's raises where there is no such user
     if not folder.is_dir():
         source = VARIABLE if path is None else "home"
         msg = (
-            f"{source}={shown(named, 200)} is no folder: pass another home, or set {VARIABLE} to the folder of "
+            f"{source}={shown(named, 200)} is not a folder: pass another home, or set {VARIABLE} to the folder of "
             "published data."
         )
         raise MissingDataError(msg)
@@ -40,7 +40,8 @@ def data_home(path: Folder | None = None) -> Path:
 def verified(home: Folder | None, relative_path: str, checksum: str, what: str) -> Path:
     """Return the path of a regular file below the data home whose sha256 is ``checksum``.
 
-    A file that has not changed since is not hashed again. ``what`` describes the contents to those who lack them.
+    A file is hashed again only if its size or time of change differs. ``what`` describes the contents in the error
+    message.
     """
     wanted = f"{relative_path}, which is {what}, with sha256 {checksum}"
     try:
@@ -68,7 +69,7 @@ def verified(home: Folder | None, relative_path: str, checksum: str, what: str) 
 
 
 @lru_cache(maxsize=256)
-def _sha256(path: Path, size: int, changed: int) -> str:  # noqa: ARG001 - size and time tell whether to hash again
-    """Return the checksum of a file, read piece by piece."""
+def _sha256(path: Path, size: int, changed: int) -> str:  # noqa: ARG001 - size and time are part of the cache key
+    """Return the checksum of a file, read in pieces."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""The name of a published document set enters; word counts, with the classes of documents and words, leave."""
+"""Word counts of published document sets, with the classes of documents and words."""
 
 import hashlib
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ import scipy.io
 import scipy.sparse
 from numpy.typing import NDArray
 
-from cosep.datasets.home import Folder, MissingDataError, verified
 from cosep.matrix.checks import check_choice, check_positive
 from cosep.utils.types import Indices
+from experiments.data.home import Folder, MissingDataError, verified
 
-# In the order of the tables of Pan and Ng.
+# In the order of the tables of Pan and Ng (2023).
 DOCUMENT_SETS = (
     "NG10",
     "TDT30",
@@ -36,7 +36,7 @@ NAMES = (*DOCUMENT_SETS, "20Newsgroups", "classic3")
 
 
 class Source(NamedTuple):
-    """A MATLAB file: its checksum, the shape of its counts, the names of counts and classes, and its origin."""
+    """A MATLAB file: checksum, shape of the counts, variable names of counts and classes, and origin."""
 
     checksum: str
     shape: tuple[int, int]
@@ -46,7 +46,7 @@ class Source(NamedTuple):
 
 
 class WordList(NamedTuple):
-    """A text file: its name, its checksum, its contents."""
+    """A text file: name, checksum and a description of its contents."""
 
     file: str
     checksum: str
@@ -95,7 +95,7 @@ WORD_LISTS = {
     "TDT2": WordList(
         "TDT2.words-partial.tsv",
         "08c9d012a60a534ae2cab42727d338456b6d03a29181c35650a8ae7c13a70358",
-        "a heading and 281 lines of column, word and cosine, with tabs between",
+        "a header and 281 lines of column, word and cosine, separated by tabs",
     ),
     "tr41": WordList(
         "tr41.words.txt",
@@ -162,19 +162,19 @@ def load_documents(name: str, *, n_words: int | None = 1000, home: Folder | None
 
     As in the paper: raw counts of the words with the largest sums, ties in the order of the file, and the classes of
     words as in :class:`Documents`. NG10 is the first ten classes of NG20, la12 is la1 above la2. Documents without any
-    of these words stay, as rows of zeros. Nothing is downloaded, and of a file whose checksum differs nothing is read.
+    of these words are kept as rows of zeros. Nothing is downloaded. Each file is read only if its checksum matches.
 
-    The paper most likely had other word counts of the documents in TDT30: expect other figures there. Words are known
-    for tr11, tr23, tr41, tr45, 20Newsgroups and classic3, and for 281 columns of TDT30.
+    The paper most likely used other word counts of the documents in TDT30, so expect other figures there. The words
+    are known for tr11, tr23, tr41, tr45, 20Newsgroups and classic3, and for 281 columns of TDT30.
 
     Parameters
     ----------
     name : str
         One of ``DOCUMENT_SETS``, "20Newsgroups" or "classic3".
     n_words : int or None, default 1000
-        How many words to keep; None keeps all.
+        Number of words to keep; None keeps all.
     home : path, optional
-        The folder that has ``documents/``; by default the one that the environment variable COSEP_DATA names.
+        Folder with ``documents/``. Default: the folder named by the environment variable COSEP_DATA.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def load_documents(name: str, *, n_words: int | None = 1000, home: Folder | None
     Raises
     ------
     MissingDataError
-        If a file is not there or not the expected one, and always for "sports", which is not to be had.
+        If a file is missing or has another checksum, and always for "sports", which is not available.
 
     References
     ----------
@@ -194,7 +194,7 @@ def load_documents(name: str, *, n_words: int | None = 1000, home: Folder | None
 
     Examples
     --------
-    >>> from cosep.datasets import DOCUMENT_SETS, load_documents
+    >>> from experiments.data import DOCUMENT_SETS, load_documents
     >>> DOCUMENT_SETS[:4]
     ('NG10', 'TDT30', 'classic', 'reviews')
     >>> documents = load_documents("tr11")  # doctest: +SKIP
@@ -205,8 +205,8 @@ def load_documents(name: str, *, n_words: int | None = 1000, home: Folder | None
     most = None if n_words is None else check_positive(n_words, "n_words")
     if name == "sports":
         msg = (
-            "sports is not to be had: no copy of it could be obtained. The name is listed because the "
-            "tables of the paper have a row for it; take another of DOCUMENT_SETS."
+            "sports is not available: no copy of it could be obtained. The name is listed because the "
+            "tables of the paper have a row for it; use another name of DOCUMENT_SETS."
         )
         raise MissingDataError(msg)
     parts = [_read(part, home) for part in PARTS.get(name, (name,))]
@@ -260,7 +260,7 @@ def _read(part: str, home: Folder | None) -> _Part:
 
 
 def _fill(words: NDArray[np.object_], path: Path) -> None:
-    """Write the words of a file to their columns: of all columns in order, or of those that a table names."""
+    """Write the words of a file to their columns: to all in order, or to those that a table lists."""
     lines = path.read_text(encoding="utf-8").splitlines()
     if path.suffix == ".tsv":
         rows = [line.split("\t") for line in lines[1:]]

@@ -10,7 +10,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from cosep.datasets import DOCUMENT_SETS, MissingDataError, documents, load_documents
+from experiments.data import DOCUMENT_SETS, MissingDataError, documents, load_documents
 
 HERE = [name for name in documents.NAMES if name != "sports"]
 
@@ -133,7 +133,7 @@ def test_unknown_names_are_refused_with_all_names(name, tmp_path):
 
 def test_sports_is_listed_and_never_there(tmp_path):
     assert "sports" in DOCUMENT_SETS
-    with pytest.raises(MissingDataError, match=r"sports is not to be had.*tables of the paper"):
+    with pytest.raises(MissingDataError, match=r"sports is not available.*tables of the paper"):
         load_documents("sports", home=tmp_path)
 
 

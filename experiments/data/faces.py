@@ -1,4 +1,4 @@
-"""The archive of the ORL faces enters, the matrix of their pixels, one image a column, leaves."""
+"""The ORL face images as a matrix of pixels, one image per column."""
 
 import gzip
 import io
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.datasets.home import Folder, MissingDataError, verified
 from cosep.utils.messages import shown
 from cosep.utils.types import Indices
+from experiments.data.home import Folder, MissingDataError, verified
 
 Block = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ SUBJECTS, IMAGES = 40, 10
 STORED = (112, 92)
 IMAGE_NAME = re.compile(r"orl_faces/s([1-9]\d?)/([1-9]\d?)\.pgm")
 HEADER = b"P5\n92 112\n255\n"
-# The archive unpacks to 4.4 MB; whatever is much larger is not it.
+# The archive unpacks to 4.4 MB; a much larger one is not the expected file.
 MOST_BYTES = 2**23
 
 
@@ -41,7 +41,7 @@ class Faces:
     Parameters
     ----------
     pixels : ndarray of float64, of shape (height * width, 400)
-        Gray values from 0 to 1; one column an image, its rows of pixels one after the other.
+        Gray values from 0 to 1; one image per column, its rows of pixels one after the other.
     labels : ndarray of int, of shape (400,)
         The subject of each image, from 0 to 39.
     shape : tuple of int
@@ -65,15 +65,15 @@ def load_faces(*, shape: tuple[int, int] | None = (23, 19), home: Folder | None 
     """Read the ORL faces from a folder of published data, shrunk as in the paper: a matrix of 437 pixels x 400 images.
 
     The images come subject by subject, s1 to s40, and 1 to 10 of each; they are shrunk by bicubic interpolation that
-    averages over all pixels, and rounded to 256 gray values. Nothing is downloaded or unpacked to disk, and of a file
-    whose checksum differs nothing is read.
+    averages over all pixels, and rounded to 256 gray values. Nothing is downloaded or unpacked to disk. The archive is
+    read only if its checksum matches.
 
     Parameters
     ----------
     shape : pair of int or None, default (23, 19)
-        Height and width of the images, at most the (112, 92) of the file, which None keeps.
+        Height and width of the images, at most (112, 92), the size in the archive. None keeps that size.
     home : path, optional
-        The folder that has ``faces/``; by default the one that the environment variable COSEP_DATA names.
+        Folder with ``faces/``. Default: the folder named by the environment variable COSEP_DATA.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def load_faces(*, shape: tuple[int, int] | None = (23, 19), home: Folder | None 
     Raises
     ------
     MissingDataError
-        If the archive is not there or not the expected one.
+        If the archive is missing or has another checksum.
 
     References
     ----------
@@ -91,7 +91,7 @@ def load_faces(*, shape: tuple[int, int] | None = (23, 19), home: Folder | None 
 
     Examples
     --------
-    >>> from cosep.datasets import load_faces
+    >>> from experiments.data import load_faces
     >>> faces = load_faces()  # doctest: +SKIP
     >>> faces.pixels.shape, faces.images.shape  # doctest: +SKIP
     ((437, 400), (400, 23, 19))
@@ -108,7 +108,7 @@ def _checked(shape: Any) -> tuple[int, int]:
     sides = tuple(shape) if isinstance(shape, (tuple, list)) else STORED if shape is None else ()
     whole = all(isinstance(side, numbers.Integral) and not isinstance(side, bool) for side in sides)
     if len(sides) != 2 or not whole or not all(1 <= side <= most for side, most in zip(sides, STORED, strict=True)):
-        msg = f"shape={shown(shape)} must be two whole numbers, height and width, up to {STORED}, or None for these."
+        msg = f"shape={shown(shape)} must be height and width, two whole numbers up to {STORED}, or None for these."
         raise ValueError(msg)
     return int(sides[0]), int(sides[1])
 
@@ -126,7 +126,7 @@ def _stack(archive: Path) -> Block:
 
 
 def _members(archive: Path) -> Iterator[tuple[tuple[int, int], Block]]:
-    """Yield subject, number and pixels of every image; other members are passed over, and nothing leaves memory."""
+    """Yield subject, number and pixels of every image; other members are skipped; nothing is written to disk."""
     with gzip.open(archive) as packed:
         unpacked = packed.read(MOST_BYTES + 1)
     if len(unpacked) > MOST_BYTES:
@@ -140,7 +140,9 @@ def _members(archive: Path) -> Iterator[tuple[tuple[int, int], Block]]:
             file = members.extractfile(member) if member.isreg() and member.size == n_bytes else None
             content = b"" if file is None else file.read()
             if len(content) != n_bytes or not content.startswith(HEADER):
-                raise MissingDataError(_not_it(f"{member.name} is no image of {STORED[0]} x {STORED[1]} gray values"))
+                raise MissingDataError(
+                    _not_it(f"{member.name} is not an image of {STORED[0]} x {STORED[1]} gray values")
+                )
             pixels = np.frombuffer(content, np.uint8, offset=len(HEADER)).reshape(STORED)
             yield (int(name[1]), int(name[2])), pixels.astype(np.float64)
 

@@ -10,7 +10,7 @@ import tarfile
 import numpy as np
 import pytest
 
-from cosep.datasets import MissingDataError, faces, load_faces
+from experiments.data import MissingDataError, faces, load_faces
 
 
 def pgm(pixels):
@@ -101,7 +101,7 @@ def test_results_are_not_shared(store):
     [(0, 5), (-1, 5), (113, 5), (5, 93), (5,), (5, 5, 5), (2.5, 3), (True, True), "ab", 5, ("5", "5"), (np.nan, 1), []],
 )
 def test_bad_shapes_are_refused_before_anything_is_read(shape, tmp_path):
-    with pytest.raises(ValueError, match=re.escape(f"shape={shape!r} must be two whole numbers")):
+    with pytest.raises(ValueError, match=re.escape(f"shape={shape!r} must be height and width, two whole numbers")):
         load_faces(shape=shape, home=tmp_path)
 
 
@@ -140,15 +140,15 @@ SPARSE.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.spa
         (packed([(FIRST, BLANK)]), "it has 1 images"),
         (packed([*images(), ("orl_faces/s41/1.pgm", BLANK)]), "it has 401 images"),
         (packed([("../orl_faces/s1/1.pgm", BLANK), ("/orl_faces/s1/1.pgm", BLANK)]), "it has 0 images"),
-        (packed([(FIRST, BLANK[:-1])]), "no image"),
-        (packed([(FIRST, BLANK + b"0")]), "no image"),
-        (packed([(FIRST, bytes(len(BLANK)))]), "no image"),
-        (packed([other(tarfile.SYMTYPE, FIRST, "/etc/passwd")]), "no image"),
-        (packed([("other", BLANK), other(tarfile.LNKTYPE, FIRST, "other")]), "no image"),
-        (packed([other(tarfile.CHRTYPE, FIRST)]), "no image"),
-        (packed([(FIRST, SPARSE)]), "no image"),
-        (packed([other(tarfile.FIFOTYPE, FIRST)]), "no image"),
-        (packed([other(tarfile.DIRTYPE, FIRST)]), "no image"),
+        (packed([(FIRST, BLANK[:-1])]), "not an image"),
+        (packed([(FIRST, BLANK + b"0")]), "not an image"),
+        (packed([(FIRST, bytes(len(BLANK)))]), "not an image"),
+        (packed([other(tarfile.SYMTYPE, FIRST, "/etc/passwd")]), "not an image"),
+        (packed([("other", BLANK), other(tarfile.LNKTYPE, FIRST, "other")]), "not an image"),
+        (packed([other(tarfile.CHRTYPE, FIRST)]), "not an image"),
+        (packed([(FIRST, SPARSE)]), "not an image"),
+        (packed([other(tarfile.FIFOTYPE, FIRST)]), "not an image"),
+        (packed([other(tarfile.DIRTYPE, FIRST)]), "not an image"),
     ],
     ids=lambda value: value if isinstance(value, str) else "archive",
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cosep.datasets import MissingDataError, home
+from experiments.data import MissingDataError, home
 
 WHAT = "a file of five letters"
 
@@ -61,9 +61,9 @@ def test_without_a_home_the_error_says_how_to_name_one_and_what_to_put_there(nam
 
 @pytest.mark.parametrize("named", ["nowhere", "~nobody-of-that-name/data"])
 def test_a_home_that_is_no_folder_is_named(named, monkeypatch):
-    assert f"home={named!r} is no folder" in complaint(named, "0")
+    assert f"home={named!r} is not a folder" in complaint(named, "0")
     monkeypatch.setenv("COSEP_DATA", named)
-    assert f"COSEP_DATA={named!r} is no folder" in complaint(None, "0")
+    assert f"COSEP_DATA={named!r} is not a folder" in complaint(None, "0")
 
 
 def test_a_home_that_no_folder_can_be_called_is_refused():
