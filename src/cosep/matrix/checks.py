@@ -68,6 +68,11 @@ def as_matrix(X: Any, name: str = "X", *, signed: bool = False) -> LocalMatrix:
     return LocalMatrix(values, exponent)
 
 
+def recheck(M: LocalMatrix) -> LocalMatrix:
+    """Check a computed matrix as `as_matrix` checks raw input: scaled or gathered rows can differ too much in size."""
+    return as_matrix(M.raw)
+
+
 def _float_values(X: Any, name: str) -> Any:
     """Return the float array, or the canonical sparse array, that ``X`` stands for."""
     if is_from_dask(X):

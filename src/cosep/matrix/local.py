@@ -4,7 +4,7 @@ Answers are float64 whatever the data is stored in, and nothing of the size of t
 rows at a time is the most. Columns are the default side; ask the transpose for rows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,14 +66,14 @@ class LocalMatrix:
         """The matrix divided by its power of two, sharing memory: for answers that do not depend on units."""
         return LocalMatrix(self.values)
 
-    def in_units(self, results: Array, power: int = 1) -> Array:
+    def in_units(self, results: Array, power: int = 1, *, shift: int = 0) -> Array:
         """Return results that were computed from `mantissa` in the units of the data.
 
-        ``power`` is 1 for what grows with the entries, 2 for what grows with their squares, -1 for inverses. What
-        leaves the range of floats becomes infinite.
+        ``power`` is 1 for what grows with the entries, 2 for what grows with their squares, -1 for inverses. ``shift``
+        is a further power of two, such as that of a factor. Results beyond the range of floats become infinite.
         """
         with np.errstate(over="ignore"):
-            return np.asarray(np.ldexp(results, power * self.exponent))
+            return np.asarray(np.ldexp(results, power * self.exponent + shift))
 
     def largest(self) -> float:
         """Return the largest entry, 0 for a matrix without positive entries."""
@@ -92,6 +92,21 @@ class LocalMatrix:
     def rows(self, indices: Indices) -> "LocalMatrix":
         """Return the given rows as a matrix of the same kind."""
         return LocalMatrix((self.values.tocsr() if self.is_sparse else self.values)[indices], self.exponent)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the stored parts by name, for a file or a checksum; see `from_arrays`."""
+        if not self.is_sparse:
+            return {"dense": self.values}
+        X = self.values.tocsr()
+        return {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "LocalMatrix":
+        """Return the matrix without a power of two that `to_arrays` was called on."""
+        if "dense" in arrays:
+            return cls(arrays["dense"])
+        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+        return cls(scipy.sparse.csr_array(parts, shape=tuple(arrays["shape"].tolist())))
 
     def count_nonzero(self) -> int:
         """Return the number of nonzero entries, the same however they are stored."""
@@ -210,3 +225,12 @@ class LocalMatrix:
             data = X.data * np.repeat(of_major, np.diff(X.indptr)) * of_minor[X.indices]
             return LocalMatrix(type(X)((data, X.indices, X.indptr), shape=X.shape), self.exponent)
         return LocalMatrix(self.values * row_scale[:, None] * col_scale, self.exponent)
+
+
+def stacked(matrices: Sequence[LocalMatrix]) -> LocalMatrix:
+    """Concatenate the rows of matrices in the same units; the result is sparse if one of them is."""
+    if len(matrices) == 1:
+        return matrices[0]
+    if any(M.is_sparse for M in matrices):
+        return LocalMatrix(scipy.sparse.vstack([scipy.sparse.csr_array(M.values) for M in matrices], format="csr"))
+    return LocalMatrix(np.concatenate([M.values for M in matrices]))
