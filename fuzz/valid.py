@@ -112,9 +112,9 @@ def _register_records() -> None:
 def _register_estimators() -> None:
     none = None
     parameters: dict[str, dict[str, Any]] = {
-        "CoSeparableNMF": {"n_rows": 3, "n_cols": 3, "method": "spa", "scaling": none, "preselect": none, "max_iter": 3,
-                           "tol": 1e-3, "random_state": none, "row_pool": none, "col_pool": none, "callback": none,
-                           "checkpoint": none},
+        "CoSeparableNMF": {"n_rows": 3, "n_cols": 3, "method": "spa", "scaling": none, "preselect": none,
+                           "sample_size": none, "max_iter": 3, "tol": 1e-3, "random_state": none, "row_pool": none,
+                           "col_pool": none, "callback": none, "checkpoint": none},
         "SeparableNMF": {"n_components": 3, "method": "spa", "axis": "columns", "preselect": none,
                          "random_state": none, "pool": none},
         "HALSNMF": {"n_components": 3, "max_iter": 3, "tol": 1e-3, "callback": none},
@@ -159,7 +159,8 @@ def _register_estimators() -> None:
         return cosep.CoSeparableNMF(**settings).fit(cosep.row_blocks(X))
 
     call("CoSeparableNMF.fit_blocks", fit_blocks, X=X, n_rows=3, n_cols=3, method="spa", scaling=none, preselect=none,
-         max_iter=3, tol=1e-3, random_state=none, row_pool=none, col_pool=none, callback=none, checkpoint=none)
+         sample_size=8, max_iter=3, tol=1e-3, random_state=none, row_pool=none, col_pool=none, callback=none,
+         checkpoint=none)
 
     def named(first: Any, second: Any) -> Any:
         return cosep.HALSNMF(3, max_iter=3).fit(first).transform(second)

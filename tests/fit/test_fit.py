@@ -18,8 +18,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from cosep import CoSeparableNMF, Pool, Selection, SelectionWarning, cosfgm, make_coseparable, row_blocks
-from cosep.fit import blocks as fit
-from cosep.fit import choice
+from cosep.fit import column_factors, in_blocks, sample_selection
 from cosep.matrix.blocks import BlockError
 from cosep.matrix.dask import DaskBlocks
 from in_blocks import (
@@ -41,7 +40,7 @@ from in_blocks import (
 pytestmark = pytest.mark.filterwarnings("ignore::cosep.SelectionWarning")
 
 SIZES = {"noisy": (5, 3), "counts": (3, 5), "repeated": (4, 4)}
-SAMPLED = (300, None)
+SAMPLE_SIZE = 300
 SHORT = ("row_indices_", "col_indices_", "sample_indices_", "column_labels_", "col_factor_", "col_weights_", "core_")
 LONG = ("row_factor_", "row_weights_", "row_labels_", "rows_")
 FIGURES = (
@@ -56,7 +55,7 @@ FIGURES = (
 
 
 def fitted(X, sizes=(5, 3), **options):
-    return CoSeparableNMF(*sizes, **{"preselect": SAMPLED, **options}).fit(X)
+    return CoSeparableNMF(*sizes, **{"sample_size": SAMPLE_SIZE, **options}).fit(X)
 
 
 def assert_same(model, other, tol=0.0):
@@ -133,7 +132,7 @@ def test_every_scheduler_gives_the_answer_of_local_blocks_bit_for_bit(data, coun
 @pytest.mark.parametrize("data", DATA)
 def test_where_the_sample_holds_all_rows_the_choice_is_that_of_the_method_in_memory(data):
     X = DATA[data]
-    model = fitted(local(X, lengths_of(len(X), 9, ragged=True)), SIZES[data], preselect=None)
+    model = fitted(local(X, lengths_of(len(X), 9, ragged=True)), SIZES[data], sample_size=None)
     np.testing.assert_array_equal(model.sample_indices_, np.flatnonzero(X.any(axis=1)))
     whole = CoSeparableNMF(*SIZES[data]).fit(X)
     np.testing.assert_array_equal(model.row_indices_, whole.row_indices_)
@@ -153,7 +152,7 @@ def test_planted_rows_and_columns_are_found(noise):
     assert set(model.row_indices_) == set(truth.row_indices) == set(whole.row_indices_)
     assert set(model.col_indices_) == set(truth.col_indices) == set(whole.col_indices_)
     assert len(model.sample_indices_) < 400
-    assert model.n_passes_ <= 2 + choice.SEARCHES + fit.MOST_STEPS + 1
+    assert model.n_passes_ <= 2 + sample_selection.MAX_SEARCHES + column_factors.MAX_STEPS + 1
 
 
 @pytest.mark.parametrize("data", DATA)
@@ -174,7 +173,7 @@ def test_figures_are_those_of_the_factors(data):
     np.testing.assert_array_equal(model.rows_.compute(), labels == np.arange(model.n_rows_)[:, None])
     np.testing.assert_array_equal(model.get_indices(0)[0], np.flatnonzero(labels == 0))
     assert model.get_shape(0) == (np.count_nonzero(labels == 0), np.count_nonzero(model.columns_[0]))
-    record = model.factorization_
+    record = model.sample_factorization_
     np.testing.assert_array_equal(model.sample_indices_[record.selection.row_indices], model.row_indices_)
     np.testing.assert_allclose(record.row_factor, P1[model.sample_indices_], atol=1e-9)
     np.testing.assert_array_equal(record.row_labels, labels[model.sample_indices_])
@@ -182,20 +181,20 @@ def test_figures_are_those_of_the_factors(data):
 
 def test_a_sample_that_memory_has_no_room_for_is_cut_and_still_one_of_these_rows(monkeypatch):
     X = noisy(2000)
-    monkeypatch.setattr(fit, "MOST_ENTRIES", 150 * X.shape[1])
-    model = fitted(local(X, lengths_of(2000, 5)), preselect=None)
+    monkeypatch.setattr(in_blocks, "MAX_SAMPLE_ENTRIES", 150 * X.shape[1])
+    model = fitted(local(X, lengths_of(2000, 5)), sample_size=None)
     assert 100 < len(model.sample_indices_) < 250
-    twin = fitted(local(X, lengths_of(2000, 5)), preselect=(150, None))
+    twin = fitted(local(X, lengths_of(2000, 5)), sample_size=150)
     np.testing.assert_array_equal(model.row_indices_, twin.row_indices_)
     np.testing.assert_array_equal(model.sample_indices_, twin.sample_indices_)
     rows = model.transform(X[model.sample_indices_])
-    np.testing.assert_allclose(model.factorization_.row_factor @ model.core_, rows @ model.core_, atol=1e-8)
+    np.testing.assert_allclose(model.sample_factorization_.row_factor @ model.core_, rows @ model.core_, atol=1e-8)
 
 
 def test_rows_with_many_entries_do_not_take_more_room_than_there_is(monkeypatch):
     X = np.vstack([np.eye(30)[np.arange(1800) % 30], 1 + noisy(200, 30)])
-    monkeypatch.setattr(fit, "MOST_ENTRIES", 100 * 30)
-    model = fitted(local(X, lengths_of(2000, 5), sp.csr_array), preselect=None)
+    monkeypatch.setattr(in_blocks, "MAX_SAMPLE_ENTRIES", 100 * 30)
+    model = fitted(local(X, lengths_of(2000, 5), sp.csr_array), sample_size=None)
     assert np.count_nonzero(X[model.sample_indices_]) < 150 * 30
 
 
@@ -259,14 +258,14 @@ def die(stage, step, *_):
         os.kill(os.getpid(), signal.SIGKILL)
 
 X = counts()
-CoSeparableNMF(5, 3, preselect=(300, None), checkpoint=sys.argv[2], callback=die).fit(local(X, lengths_of(900, 4)))
+CoSeparableNMF(5, 3, sample_size=300, checkpoint=sys.argv[2], callback=die).fit(local(X, lengths_of(900, 4)))
 """
 
 
 def test_a_program_that_was_killed_goes_on_where_it_was(tmp_path):
     undisturbed = fitted(local(counts(), lengths_of(900, 4)))
     places = {"candidates": ["statistics", "sample", "selection"], "outcome": ["factors", "candidates"]}
-    path = os.pathsep.join([str(Path(fit.__file__).parents[2]), str(Path(__file__).parents[1])])
+    path = os.pathsep.join([str(Path(in_blocks.__file__).parents[2]), str(Path(__file__).parents[1])])
     programs = {
         stage: subprocess.Popen(
             [sys.executable, "-c", PROGRAM, stage, tmp_path / stage], env={**os.environ, "PYTHONPATH": path}
@@ -337,7 +336,7 @@ def test_a_checkpoint_of_a_method_of_ones_own_or_of_data_in_memory(tmp_path):
     assert_same(model, fitted(local(X, lengths_of(900, 4)), method="cosfgm"))
     assert not (tmp_path / "kept").exists()
     with pytest.raises(ValueError, match=r"checkpoint=.*in memory"):
-        fitted(X, checkpoint=tmp_path)
+        fitted(X, sample_size=None, checkpoint=tmp_path)
 
 
 @pytest.mark.parametrize("where", [0, 2])
@@ -402,7 +401,7 @@ def test_fewer_rows_than_asked_for():
     assert sorted(model.row_indices_) == [5, 300, 800]
     assert model.row_labels_.tolist().count(-1) == 897
     with pytest.raises(ValueError, match="n_rows=901 must be at most n_samples=900"):
-        fitted(local(X, lengths_of(900, 4)), (901, 3), preselect=None)
+        fitted(local(X, lengths_of(900, 4)), (901, 3), sample_size=None)
     with pytest.raises(ValueError, match="no nonzero entry"):
         fitted(local(0 * X, lengths_of(900, 4)))
 
@@ -411,14 +410,14 @@ def test_one_row_one_column_and_one_block_a_row():
     X = DATA["noisy"]
     assert fitted(local(X[:1], [1]), (1, 1)).row_indices_.tolist() == [0]
     assert fitted(local(X[:, :1], lengths_of(900, 3)), (1, 1)).core_.shape == (1, 1)
-    model = fitted(local(X[:60], [1] * 60), preselect=None)
+    model = fitted(local(X[:60], [1] * 60), sample_size=None)
     np.testing.assert_array_equal(model.row_indices_, CoSeparableNMF(5, 3).fit(X[:60]).row_indices_)
 
 
 @pytest.mark.parametrize("scaling", ["rows", "columns", "degree"])
 def test_choice_under_a_scaling_is_that_of_the_method_in_memory(scaling):
     X = DATA["counts"]
-    model = fitted(local(X, lengths_of(900, 4)), scaling=scaling, preselect=None)
+    model = fitted(local(X, lengths_of(900, 4)), scaling=scaling, sample_size=None)
     whole = CoSeparableNMF(5, 3, scaling=scaling).fit(X)
     np.testing.assert_array_equal(model.row_indices_, whole.row_indices_)
     np.testing.assert_array_equal(model.col_indices_, whole.col_indices_)
@@ -464,14 +463,14 @@ POOLS = {
 def test_pools_are_kept_to(wishes, equal):
     X = DATA["noisy"]
     X = X / np.linalg.norm(X, axis=1, keepdims=True) if equal else X
-    model = fitted(local(X, lengths_of(900, 4)), preselect=(60, None), **POOLS[wishes])
+    model = fitted(local(X, lengths_of(900, 4)), sample_size=60, **POOLS[wishes])
     for pool, chosen in (
         (POOLS[wishes].get("row_pool", Pool()), model.row_indices_),
         (POOLS[wishes].get("col_pool", Pool()), model.col_indices_),
     ):
         assert np.isin(pool.include, chosen).all()
         assert pool.candidates is None or np.isin(chosen, [*pool.candidates, *pool.include]).all()
-    assert_same(fitted(local(X, lengths_of(900, 9)), preselect=(60, None), **POOLS[wishes]), model, 1e-8)
+    assert_same(fitted(local(X, lengths_of(900, 9)), sample_size=60, **POOLS[wishes]), model, 1e-8)
 
 
 @pytest.mark.parametrize(
@@ -566,7 +565,7 @@ def test_names_of_a_dask_frame_are_kept_and_compared():
     assert model.feature_names_in_.tolist() == frame.columns.tolist()
     assert model.selected_features_.tolist() == [f"word {j}" for j in model.col_indices_]
     assert "word 3" in model.selected_features_
-    assert model.factorization_.col_names.tolist() == frame.columns.tolist()
+    assert model.sample_factorization_.col_names.tolist() == frame.columns.tolist()
     np.testing.assert_allclose(model.transform(lazy).compute() @ model.core_, model.transform(frame) @ model.core_)
     np.testing.assert_allclose(model.complete(lazy).compute(), model.complete(frame), atol=1e-12)
     with pytest.raises(ValueError, match="fitted to others"):
@@ -584,7 +583,7 @@ def test_row_names_of_the_sample_are_kept():
         return np.array([f"row {i}" for i in indices])
 
     model = fitted(local(DATA["noisy"], lengths_of(900, 4), row_names=name))
-    assert model.factorization_.row_names.tolist() == [f"row {i}" for i in model.sample_indices_]
+    assert model.sample_factorization_.row_names.tolist() == [f"row {i}" for i in model.sample_indices_]
 
 
 def test_a_model_with_lazy_arrays_is_cloned_pickled_and_fitted_again():

@@ -11,12 +11,15 @@ from cosep.matrix.local import LocalMatrix
 from cosep.nmf.minvol import minvol, simplex_coefficients
 from cosep.utils.types import Callback
 
+# Rows may be this much smaller or larger than the corners; beyond, their weights do not change any more.
+RATIOS = 2.0**-1000, 2.0**1000
+
 
 class MinVolNMF(Factorizer):
     """Explain every row of a nonnegative matrix as a mix of a few corners, ``X ~ W @ H``, that enclose little volume.
 
     ``min ||X - W H||_F^2 + l logdet(H H' + delta I)`` over ``H >= 0`` and rows of W in the unit simplex: weights that
-    sum to one at the most. Under mild conditions the corners are unique even if no row is one, where SeparableNMF
+    sum to at most one. Under mild conditions the corners are unique even if no row is one, where SeparableNMF
     needs one row at each. Leplat, Ang and Gillis, doi:10.1109/ICASSP.2019.8682280.
 
     Parameters
@@ -24,15 +27,15 @@ class MinVolNMF(Factorizer):
     n_components : int
         How many corners.
     penalty : float
-        The share of the error that the volume weighs at the start.
+        The weight of the volume at the start, as a share of the error.
     delta : float
-        What keeps the volume of flat corners above zero, in units of the largest squared norm of a row to start from.
+        Keeps the volume of flat corners above zero, in units of the largest squared norm of an initial corner.
     max_iter : int
-        Iterations at the most.
+        Largest number of iterations.
     tol : float
         Stop when an iteration lowers the objective by less than ``tol`` times the squared norm of X.
     callback : callable, optional
-        Called as ``callback("minvol", step, most_steps, relative_error)`` while ``fit`` goes on.
+        Called as ``callback("minvol", step, n_steps, relative_error)`` during ``fit``.
 
     Attributes
     ----------
@@ -54,8 +57,8 @@ class MinVolNMF(Factorizer):
 
     Notes
     -----
-    The weights of new rows are bound to the simplex too, so that ``transform(2 * X)`` is not twice ``transform(X)``:
-    a row far beyond the corners is explained by the nearest mix of them.
+    The weights of new rows are in the simplex too, so that ``transform(2 * X)`` is not twice ``transform(X)``: a row
+    far outside the corners is explained by the nearest mix of them.
 
     Examples
     --------
@@ -97,6 +100,6 @@ class MinVolNMF(Factorizer):
 
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         """Solve ``min ||M - U components_||_F`` over rows of U in the unit simplex."""
-        exponent = int(np.frexp(self.components_.max(initial=0.0))[1])
-        H = np.ldexp(self.components_.astype(np.float64), -exponent)
-        return simplex_coefficients(M, H, M.exponent - exponent).astype(M.dtype)
+        H, exponent = self._unit_components()
+        ratio = np.clip(M.in_units(np.ones(()), shift=-exponent), *RATIOS)
+        return simplex_coefficients(M, H, int(np.frexp(ratio)[1]) - 1).astype(M.dtype)

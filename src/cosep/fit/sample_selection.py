@@ -1,182 +1,154 @@
-"""Statistics of a matrix in blocks and a selector enter; rows and columns chosen from a sample leave.
+"""Selection from a sample of the rows of a matrix in blocks.
 
-The sample is a small weighted problem for any selector. All rows are searched for better ones, which join it.
+The sampled rows, weighted, are a small problem for any selector. Then all rows are searched for better candidates,
+which join the sample.
 
 Notation
 --------
-Z : the small problem, rows of the sample times the square roots of what they count
+Z : the small problem, scaled rows of the sample times the square roots of their counts
 """
 
-import json
-import warnings
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from cosep.fit.candidates import Candidates, Directions, candidates, directions
 from cosep.fit.passes import Passes
-from cosep.fit.statistics import Sample, Statistics, sample_of, uniforms
-from cosep.matrix.blocks import stack
-from cosep.matrix.checks import check_indices
-from cosep.matrix.local import LocalMatrix
+from cosep.fit.plan import Plan
+from cosep.fit.pools import check_row_pool
+from cosep.fit.row_uniforms import uniforms
+from cosep.fit.sampling import RowSample, draw_sample
+from cosep.fit.statistics import Statistics
+from cosep.fit.stored_selection import select_once
+from cosep.matrix.checks import recheck
+from cosep.matrix.local import LocalMatrix, stacked
 from cosep.matrix.scaling import inverse
-from cosep.records.model_file import as_tuples
-from cosep.records.selection import Selection, SelectionWarning
-from cosep.select.method import refuse_no_selection
-from cosep.select.pool import Pool, check_is_pool
-from cosep.select.spa import warn_if_fewer
-from cosep.solve.alternation import Budget
-from cosep.utils.types import Indices
+from cosep.records.selection import Selection
+from cosep.select.pool import Pool
+from cosep.utils.types import Array, Indices
 
 # How often all rows are searched for better candidates.
-SEARCHES = 2
-# Rows and columns are divided by these powers of their sums for the choice.
-POWERS = {None: (0.0, 0.0), "rows": (1.0, 0.0), "columns": (0.0, 1.0), "degree": (0.5, 0.5)}
+MAX_SEARCHES = 2
+# The warnings of the selector are issued for the line that called `fit` of the estimator.
+USER_STACKLEVEL = 5
 
 
-# What was warned of: categories and messages.
-Told = list[tuple[str, str]]
-WARNINGS = {category.__name__: category for category in (SelectionWarning, ConvergenceWarning)}
+class BlockScaling(NamedTuple):
+    """The scaling of a matrix in blocks, as far as the first pass determines it.
 
-
-class Plan(NamedTuple):
-    """What to do: how many, by which selector, of which name if any, with which options, among which rows.
-
-    Then the rows of the sample, its seed, the scaling under which is chosen, and how the two fits end.
+    Attributes
+    ----------
+    statistics : Statistics
+        Result of the first pass.
+    sample_size : int
+        How many rows to sample.
+    row_power : float
+        Rows are divided by this power of their sums.
+    col_scale : ndarray of shape (n,)
+        Columns are multiplied by this.
     """
 
-    n_rows: int
-    n_cols: int
-    method: Callable[..., Selection]
-    name: str | None
-    options: Mapping[str, Any]
-    row_pool: Pool | None
-    sampled: int | None
-    seed: int
-    scaling: str | None
-    mixing: Budget
-    labelling: Budget
+    statistics: Statistics
+    sample_size: int
+    row_power: float
+    col_scale: Array
 
 
-class Known(NamedTuple):
-    """Rows that are in memory: positions in ascending order, and the rows."""
+class KnownRows(NamedTuple):
+    """Rows that are in memory.
+
+    Attributes
+    ----------
+    indices : ndarray of int
+        Positions in the whole matrix, in ascending order.
+    rows : LocalMatrix
+    """
 
     indices: Indices
-    rows: Any
+    rows: LocalMatrix
 
-    def with_more(self, indices: Indices, rows: Any) -> "Known":
-        """Add rows, of which some may be known already."""
-        new = ~np.isin(indices, self.indices)
+    def with_more(self, indices: Indices, rows: LocalMatrix) -> "KnownRows":
+        """Add rows, some of which may be known already."""
+        new = np.flatnonzero(~np.isin(indices, self.indices))
         together = np.concatenate([self.indices, indices[new]])
         order = np.argsort(together)
-        return Known(together[order], stack([self.rows, rows[new]])[order])
+        return KnownRows(together[order], stacked([self.rows, rows.rows(new)]).rows(order))
 
-    def take(self, indices: Indices) -> Any:
-        """Return rows by their positions in the whole."""
-        return self.rows[np.searchsorted(self.indices, indices)]
+    def at(self, indices: Indices) -> LocalMatrix:
+        """Return rows by their positions in the whole matrix."""
+        return self.rows.rows(np.searchsorted(self.indices, indices))
 
 
-class Choice(NamedTuple):
-    """Rows and columns chosen from a sample, by their positions in it, and the sample."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SampleSelection:
+    """Rows and columns selected from a sample.
 
-    selection: Selection
-    sample: Sample
+    Attributes
+    ----------
+    in_sample : Selection
+        Rows by their positions in the sample.
+    sample : RowSample
+    M : LocalMatrix
+        The rows of the sample.
+    statistics : Statistics
+        Result of the first pass.
+    """
+
+    in_sample: Selection
+    sample: RowSample
     M: LocalMatrix
+    statistics: Statistics
 
     @property
     def rows(self) -> Indices:
-        """The chosen rows, by their positions in the sample."""
-        return np.asarray(self.selection.row_indices)
+        """The selected rows, by their positions in the sample."""
+        return np.asarray(self.in_sample.row_indices)
 
     @property
     def cols(self) -> Indices:
-        """The chosen columns."""
-        return np.asarray(self.selection.col_indices)
+        """The selected columns."""
+        return np.asarray(self.in_sample.col_indices)
+
+    @property
+    def selection(self) -> Selection:
+        """The same selection by positions in the whole matrix."""
+        found = self.in_sample
+        return Selection(self.sample.indices[self.rows], self.cols, found.gap, found.n_iter, found.history)
 
 
-def choose(passes: Passes, plan: Plan, found: Statistics, size: int) -> Choice:
-    """Choose from the sample, search all rows for better ones, and choose again."""
-    include, allowed = _row_wishes(plan, passes.blocks.shape[0])
+def select_from_sample(passes: Passes, plan: Plan, scaling: BlockScaling) -> SampleSelection:
+    """Select from the sample, search all rows for better candidates, and select again."""
+    found, size = scaling.statistics, scaling.sample_size
+    include, allowed = check_row_pool(plan.row_pool, plan.n_rows, passes.blocks.shape[0])
     certain = include
     if allowed is not None:
-        certain = np.union1d(include, allowed[np.argsort(uniforms(allowed, plan.seed + 1), kind="stable")[:size]])
-    sample = sample_of(found, size, certain)
-    known = Known(sample.indices, passes.rows("sample", sample.indices).values)
-    col_scale = inverse(found.sums) ** POWERS[plan.scaling][1]
-    for search in range(SEARCHES + 1):
-        M = LocalMatrix(known.take(sample.indices))
-        Z = M.scaled(np.sqrt(sample.counts) * inverse(M.T.sums()) ** POWERS[plan.scaling][0], col_scale)
-        pool = _pool_within(sample.indices, plan.row_pool, include, allowed)
-        selection, told = _selected(passes, plan, Z, pool)
-        if search == SEARCHES or len(found.drawn) < found.most:
+        order = np.argsort(uniforms(allowed, (plan.seed or 0) + 1), kind="stable")
+        certain = np.union1d(include, allowed[order[:size]])
+    sample = draw_sample(found, size, certain)
+    known = KnownRows(sample.indices, passes.rows("sample", sample.indices))
+    for search in range(MAX_SEARCHES + 1):
+        M = known.at(sample.indices)
+        Z = M.scaled(np.sqrt(sample.counts) * inverse(M.T.sums()) ** scaling.row_power, scaling.col_scale)
+        pool = _pool_in_sample(sample.indices, plan.row_pool, include, allowed)
+        selection, caught = select_once(passes, plan, recheck(Z), pool)
+        if search == MAX_SEARCHES or found.has_all:
             break
-        where = Directions(*directions(Z, np.asarray(selection.row_indices)), col_scale, allowed)
-        best: Candidates = passes.fold("candidates", Candidates, candidates, where)
+        where = Directions(*directions(Z, np.asarray(selection.row_indices)), scaling.col_scale, allowed)
+        best: Candidates = passes.reduce("candidates", Candidates, candidates, where)
         if np.isin(best.found, sample.indices).all():
             break
         known = known.with_more(best.found, best.rows)
         certain = np.unique(np.concatenate([certain, best.found, sample.indices[selection.row_indices]]))
-        sample = sample_of(found, size, certain)
-    for category, message in told:
-        warnings.warn(message, WARNINGS.get(category, UserWarning), stacklevel=2)
-    return Choice(selection, sample, M)
+        sample = draw_sample(found, size, certain)
+    for warning in caught:
+        warning.issue(USER_STACKLEVEL)
+    return SampleSelection(in_sample=selection, sample=sample, M=M, statistics=found)
 
 
-def _row_wishes(plan: Plan, m: int) -> tuple[Indices, Indices | None]:
-    """Return the rows that must be chosen, and in ascending order all that may be, None if that is all."""
-    pool = Pool() if plan.row_pool is None else plan.row_pool
-    check_is_pool(pool, "row_pool")
-    include = np.zeros(0, dtype=np.intp)
-    if np.size(pool.include):
-        include = check_indices(pool.include, "row_pool.include", m, "n_samples")
-    if len(include) > plan.n_rows:
-        msg = f"row_pool.include names {len(include)}, but n_rows={plan.n_rows}; ask for as many or drop some."
-        raise ValueError(msg)
-    if pool.candidates is None:
-        return include, None
-    allowed = np.union1d(check_indices(pool.candidates, "row_pool.candidates", m, "n_samples"), include)
-    if len(allowed) < plan.n_rows:
-        msg = (
-            f"n_rows={plan.n_rows} must be at most the {len(allowed)} candidates of row_pool; ask for fewer or allow "
-            "more."
-        )
-        raise ValueError(msg)
-    return include, allowed
-
-
-def _pool_within(sampled: Indices, pool: Pool | None, include: Indices, allowed: Indices | None) -> Pool | None:
+def _pool_in_sample(sampled: Indices, pool: Pool | None, include: Indices, allowed: Indices | None) -> Pool | None:
     """Return the pool of rows by their positions in the sample."""
     if pool is None:
         return None
-    candidates = None if allowed is None else np.flatnonzero(np.isin(sampled, allowed))
-    return Pool(candidates, np.searchsorted(sampled, include))
-
-
-def _selected(passes: Passes, plan: Plan, Z: LocalMatrix, pool: Pool | None) -> tuple[Selection, Told]:
-    """Return what the selector chooses from the small problem, and what it warns of."""
-    options = dict(plan.options) if pool is None else {**plan.options, "row_pool": pool}
-    n_rows = min(plan.n_rows, Z.shape[0])
-
-    def find() -> tuple[Selection, Told]:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            chosen = plan.method(Z.values, n_rows, plan.n_cols, **options)
-            chosen = refuse_no_selection(chosen, plan.method, ("row_indices", "col_indices"))
-            if n_rows < plan.n_rows:
-                warn_if_fewer(chosen.row_indices, plan.n_rows, "rows")
-        return chosen, [(one.category.__name__, str(one.message)) for one in caught]
-
-    def written() -> str:
-        chosen, told = find()
-        indices = [np.asarray(side).tolist() for side in (chosen.row_indices, chosen.col_indices)]
-        return json.dumps([*indices, chosen.gap, chosen.n_iter, chosen.history, told], default=float)
-
-    if plan.name is None:
-        return find()
-    what = {name: option for name, option in options.items() if name != "callback"}
-    text = passes.recall("selection", None, (plan.name, n_rows, plan.n_cols, what, Z.values), written)
-    rows, cols, gap, n_iter, history, told = json.loads(text)
-    selection = Selection(np.array(rows, dtype=np.intp), np.array(cols, dtype=np.intp), gap, n_iter, as_tuples(history))
-    return selection, told
+    positions = None if allowed is None else np.flatnonzero(np.isin(sampled, allowed))
+    return Pool(positions, np.searchsorted(sampled, include))
