@@ -4,6 +4,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import fields
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +20,10 @@ from sklearn.base import clone
 
 from cosep import CoSeparableNMF, Pool, Selection, SelectionWarning, cosfgm, make_coseparable, row_blocks
 from cosep.fit import column_factors, in_blocks, sample_selection
+from cosep.fit.explainer import explain_rows
+from cosep.fit.result import FitResult
 from cosep.matrix.blocks import BlockError
+from cosep.matrix.checks import as_matrix
 from cosep.matrix.dask import DaskBlocks
 from in_blocks import (
     DATA,
@@ -594,10 +598,96 @@ def test_a_model_with_lazy_arrays_is_cloned_pickled_and_fitted_again():
     assert twin.get_params() == model.get_params()
     assert_same(pickle.loads(pickle.dumps(model)), model)
     assert_same(twin.set_params(n_rows=5).fit(array(X, lengths_of(900, 4))), model)
+
+
+BLOCK_ATTRIBUTES = ("sample_indices_", "sample_factorization_", "n_passes_")
+
+
+def test_fits_in_memory_and_in_blocks_leave_no_attributes_of_each_other():
+    X = DATA["noisy"]
+    frame = pd.DataFrame(X, columns=[f"word {j}" for j in range(X.shape[1])])
+    model, whole = CoSeparableNMF(5, 3), CoSeparableNMF(5, 3).fit(X)
+    for _ in range(2):
+        model.fit(frame)
+        assert isinstance(model.row_factor_, np.ndarray)
+        assert model.factorization_.shape == X.shape
+        assert model.factorization_.col_names.tolist() == frame.columns.tolist()
+        assert len(model.selected_features_) == 3
+        assert not any(hasattr(model, name) for name in BLOCK_ATTRIBUTES)
+        model.set_params(sample_size=300).fit(array(X, lengths_of(900, 4)))
+        assert all(hasattr(model, name) for name in BLOCK_ATTRIBUTES)
+        assert not any(hasattr(model, name) for name in ("factorization_", "selected_features_", "feature_names_in_"))
+        assert model.sample_factorization_.shape == (len(model.sample_indices_), X.shape[1])
+        model.set_params(sample_size=None)
     model.fit(X)
-    assert isinstance(model.row_factor_, np.ndarray)
-    assert not hasattr(model, "sample_indices_")
-    assert not hasattr(model, "n_passes_")
+    assert vars(model).keys() == vars(whole).keys()
+    np.testing.assert_array_equal(model.row_factor_, whole.row_factor_)
+
+
+def test_a_missing_record_says_which_one_to_use():
+    model = CoSeparableNMF(5, 3)
+    assert not any(hasattr(model, name) for name in ("factorization_", *BLOCK_ATTRIBUTES))
+    model.fit(row_blocks(DATA["noisy"]))
+    with pytest.raises(AttributeError, match=r"factorization_ is not set .* use sample_factorization_"):
+        _ = model.factorization_
+    assert not hasattr(pickle.loads(pickle.dumps(model)), "factorization_")
+    model.fit(DATA["noisy"])
+    with pytest.raises(AttributeError, match=r"sample_factorization_ is set by a fit to blocks .* use factorization_"):
+        _ = model.sample_factorization_
+
+
+def test_both_places_return_the_same_record():
+    X = DATA["noisy"]
+    whole, model = CoSeparableNMF(5, 3).fit(X).result_, CoSeparableNMF(5, 3).fit(row_blocks(X)).result_
+    for field in fields(FitResult):
+        name = field.name
+        here, there = getattr(whole, name), getattr(model, name)
+        if name in {"sample", "explainer", "n_passes"}:
+            assert here is None
+            assert there is not None
+        else:
+            assert type(here) is type(there), name
+            assert np.shape(here) == np.shape(there) or name == "objective", name
+    assert model.norm == pytest.approx(np.linalg.norm(X))
+    assert model.error == pytest.approx(model.relative_error * model.norm)
+    P1, U, labels = explain_rows(model.explainer, as_matrix(X[100:200]), 100)
+    np.testing.assert_allclose(P1 @ model.core, model.row_factor[100:200] @ model.core, atol=1e-9)
+    np.testing.assert_allclose(U, model.row_weights[100:200], atol=1e-9)
+    np.testing.assert_array_equal(labels, model.row_labels[100:200])
+    with pytest.raises(ValueError, match=r"use sample.factorization"):
+        _ = model.factorization
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sample_size": 4}, "sample_size=4 must be at least n_rows=5; sample more rows"),
+        ({"sample_size": 0}, "sample_size=0 must be a whole number of at least 1"),
+        ({"sample_size": 7.5}, "sample_size=7.5 must be a whole number"),
+        ({"preselect": 50}, r"preselect=50 asks for candidate rows.* use sample_size .*preselect=\(None, n\)"),
+        ({"preselect": (50, None)}, r"preselect=\(50, None\) asks for candidate rows.* use sample_size"),
+        ({"preselect": (None, 2)}, "preselect=2 must be at least n_cols=3"),
+    ],
+)
+def test_sizes_that_do_not_apply_to_blocks_are_refused_before_anything_is_read(options, message, tmp_path):
+    X = DATA["noisy"]
+    with pytest.raises(ValueError, match=message):
+        fitted(counting(tmp_path, X), **options)
+    assert reads(tmp_path) == 0
+
+
+def test_the_size_of_the_sample_does_not_apply_in_memory():
+    with pytest.raises(ValueError, match=r"sample_size=300 .* but X is in memory; drop it, or fit cosep.row_blocks"):
+        fitted(DATA["noisy"])
+
+
+def test_columns_of_blocks_are_preselected():
+    X = DATA["noisy"]
+    model = fitted(local(X, lengths_of(900, 4)), sample_size=None, preselect=(None, 10))
+    whole = CoSeparableNMF(5, 3, preselect=(None, 10)).fit(X)
+    np.testing.assert_array_equal(model.row_indices_, whole.row_indices_)
+    np.testing.assert_array_equal(model.col_indices_, whole.col_indices_)
+    assert model.row_fidelity_ == pytest.approx(whole.row_fidelity_, abs=1e-8)
 
 
 def test_random_state_decides_on_the_sample():

@@ -197,8 +197,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         """Solve ``min ||M - U components_||_F`` over ``U >= 0``."""
-        H, exponent = self._unit_components()
-        return in_data_units(M, coefficients(M, H), -exponent)
+        H, shift = self._unit_components()
+        return in_data_units(M, coefficients(M, H), -shift)
 
     def _unit_components(self) -> UnitComponents:
         """Return the components divided by a power of two."""
@@ -242,22 +242,22 @@ def product(X: Any, right: NDArray[Any], what: str, *, signed: bool = False) -> 
         rows: NDArray[Any]
         (rows,) = M.along(products, right.astype(np.float64), [Column(right.shape[1], M.dtype)])
         return rows
-    scaled, exponent = unit_scaled(right)
-    return in_data_units(M, M.dot(scaled), exponent, "products")
+    scaled, shift = unit_scaled(right)
+    return in_data_units(M, M.dot(scaled), shift, "products")
 
 
 def unit_scaled(A: NDArray[Any]) -> tuple[Array, int]:
-    """Return A divided by a power of two that brings its largest entry to about one, and the exponent of the power."""
-    exponent = int(np.frexp(np.abs(A).max(initial=0.0))[1])
-    return np.ldexp(A.astype(np.float64), -exponent), exponent
+    """Return ``A / 2**shift`` with a largest entry of about one, and the shift."""
+    shift = int(np.frexp(np.abs(A).max(initial=0.0))[1])
+    return np.ldexp(A.astype(np.float64), -shift), shift
 
 
-def in_data_units(M: LocalMatrix, results: Array, exponent: int, what: str = "mixtures") -> NDArray[Any]:
-    """Return results of M times ``2**exponent`` in the units and the type of the data.
+def in_data_units(M: LocalMatrix, results: Array, shift: int, what: str = "mixtures") -> NDArray[Any]:
+    """Return results of M times ``2**shift`` in the units and the type of the data.
 
     The type is float64 where the range of float32 is too small. Raises ValueError if that of float64 is too small.
     """
-    return narrow(check_finite(M.in_units(results, shift=exponent), what), M.dtype)
+    return narrow(check_finite(M.in_units(results, shift=shift), what), M.dtype)
 
 
 def check_finite(results: Array, what: str = "mixtures") -> Array:

@@ -105,5 +105,5 @@ class CUR(Factorizer):
         self.reconstruction_err_ = frobenius_error(M, factors)
 
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
-        U, exponent = unit_scaled(self.link_)
-        return in_data_units(M, M.take(cols=self.col_indices_) @ U, exponent)
+        U, shift = unit_scaled(self.link_)
+        return in_data_units(M, M.take(cols=self.col_indices_) @ U, shift)

@@ -141,7 +141,7 @@ class GeneralizedSeparableNMF(Factorizer):
         H, P2 = (part.astype(np.float64) for part in np.split(self.components_, [self.n_rows_]))
         C = np.zeros((M.shape[0], 0)) if self.col_indices_ is None else M.take(cols=self.col_indices_)
         if self.n_rows_:
-            H, exponent = unit_scaled(H)
-            parts.append(check_finite(M.in_units(row_weights(M, C, H, P2), shift=-exponent)))
+            H, shift = unit_scaled(H)
+            parts.append(check_finite(M.in_units(row_weights(M, C, H, P2), shift=-shift)))
         parts.append(M.in_units(C))
         return narrow(np.hstack(parts), M.dtype)

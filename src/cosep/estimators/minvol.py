@@ -100,6 +100,6 @@ class MinVolNMF(Factorizer):
 
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         """Solve ``min ||M - U components_||_F`` over rows of U in the unit simplex."""
-        H, exponent = self._unit_components()
-        ratio = np.clip(M.in_units(np.ones(()), shift=-exponent), *RATIOS)
+        H, shift = self._unit_components()
+        ratio = np.clip(M.in_units(np.ones(()), shift=-shift), *RATIOS)
         return simplex_coefficients(M, H, int(np.frexp(ratio)[1]) - 1).astype(M.dtype)

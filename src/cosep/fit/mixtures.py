@@ -17,12 +17,12 @@ class UnitComponents(NamedTuple):
     Attributes
     ----------
     H : ndarray
-        The components divided by ``2**exponent``, with a largest entry of about one.
-    exponent : int
+        The components divided by ``2**shift``, with a largest entry of about one.
+    shift : int
     """
 
     H: Array
-    exponent: int
+    shift: int
 
 
 class SquaredErrors(NamedTuple):
@@ -53,7 +53,7 @@ def squared_errors(components: UnitComponents, block: LocalMatrix, _start: int) 
 
 def mixtures(components: UnitComponents, block: LocalMatrix, _start: int) -> tuple[Array, ...]:
     """Explain the rows of one block by the components."""
-    return (np.ldexp(coefficients(block, components.H), -components.exponent),)
+    return (np.ldexp(coefficients(block, components.H), -components.shift),)
 
 
 def products(right: Array, block: LocalMatrix, _start: int) -> tuple[Array, ...]:

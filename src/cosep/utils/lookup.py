@@ -43,7 +43,7 @@ def positions_of(wanted: Any, names: NDArray[Any] | None, parameter: str) -> Any
     where = {} if names is None else {name: position for position, name in enumerate(names)}
     unknown = [name for name in listed if not isinstance(name, str) or name not in where]
     if unknown:
-        known = "X has no such names" if names is None else f"X has {shown(list(names[:3]))}, ..."
+        known = "X has no such names" if names is None else f"X has {shown(names[:3].tolist())}, ..."
         msg = (
             f"{parameter} names {shown(unknown[:3])}, but {known}; give positions, or names of the columns of a data "
             "frame."
