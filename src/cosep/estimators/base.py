@@ -145,7 +145,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         Returns
         -------
         ndarray of shape (m_new, n_components)
-            A lazy Dask array where X is evaluated by Dask.
+            A lazy Dask array if Dask evaluates X.
         """
         check_is_fitted(self)
         if not self._is_in_blocks(X):
@@ -165,7 +165,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         Returns
         -------
         ndarray of shape (m_new, n_features)
-            A lazy Dask array where X is one.
+            A lazy Dask array if X is one.
         """
         check_is_fitted(self)
         self._is_in_blocks(X)

@@ -87,7 +87,7 @@ class InBlocks:
         """Cluster the columns, and put the topics of rows in the order of the selected rows."""
         shares = factors.topics[-1] * factors.strengths
         shares = shares[:, assigned_components(shares[chosen.cols])]
-        selected = balanced(chosen.M, factors.col_scale).rows(chosen.rows)
+        selected = balanced(chosen.M.rows(chosen.rows), factors.col_scale)
         order = assigned_components(row_shares(selected, factors.topics[0]))
         return ColumnClusters(factors.topics[0][:, order], shares, label(shares, chosen.statistics.col_sums))
 

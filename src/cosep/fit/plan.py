@@ -120,34 +120,22 @@ def make_plan(  # noqa: PLR0913 - the parameters of a model
     n_rows = check_count(n_rows, "n_rows", shape[0], "n_samples")
     n_cols = check_count(n_cols, "n_cols", shape[1], "n_features")
     check_callback(callback)
+    check_random(random_state)
     candidates = check_preselect_pair(preselect, n_rows, n_cols)
     if in_blocks:
         _check_for_blocks(scaling, preselect, candidates[0])
-        seed = random_state = check_seed(random_state)
     else:
-        _check_for_memory(sample_size, checkpoint)
-        check_random(random_state)
-        seed = None
-    if scaling is not None:
-        check_choice(scaling, "scaling", BLOCK_SCALINGS if in_blocks else SCALINGS)
-    selector = method_named(method, BOTH_SELECTORS, "X", "n_rows", "n_cols")
+        _check_for_memory(scaling, sample_size, checkpoint)
+    seed = check_seed(random_state) if in_blocks else None
     row_pool = pool_by_position(row_pool, None, "row_pool")
-    options = options_for(
-        selector,
-        row_pool=row_pool,
-        col_pool=pool_by_position(col_pool, col_names, "col_pool"),
-        callback=callback,
-        random_state=random_state,
-    )
+    col_pool = pool_by_position(col_pool, col_names, "col_pool")
+    state = random_state if seed is None else seed
     if in_blocks:
         check_row_pool(row_pool, n_rows, shape[0])
     return Plan(
         n_rows=n_rows,
         n_cols=n_cols,
-        method=selector,
-        method_name=method if isinstance(method, str) else None,
-        options={name: option for name, option in options.items() if name != "row_pool"},
-        row_pool=row_pool,
+        **_check_method(method, row_pool=row_pool, col_pool=col_pool, callback=callback, random_state=state),
         scaling=scaling,
         n_candidate_rows=candidates[0],
         n_candidate_cols=candidates[1],
@@ -161,8 +149,22 @@ def make_plan(  # noqa: PLR0913 - the parameters of a model
     )
 
 
-def _check_for_memory(sample_size: Any, checkpoint: Any) -> None:
-    """Raise ValueError for parameters that apply to blocks of rows only."""
+def _check_method(method: Method, **options: Any) -> dict[str, Any]:
+    """Return the fields of a plan about the selector: itself, its name, and those options that it takes."""
+    selector = method_named(method, BOTH_SELECTORS, "X", "n_rows", "n_cols")
+    taken = options_for(selector, **options)
+    return {
+        "method": selector,
+        "method_name": method if isinstance(method, str) else None,
+        "options": {name: option for name, option in taken.items() if name != "row_pool"},
+        "row_pool": options["row_pool"],
+    }
+
+
+def _check_for_memory(scaling: Any, sample_size: Any, checkpoint: Any) -> None:
+    """Check the scaling, and raise ValueError for parameters that apply to blocks of rows only."""
+    if scaling is not None:
+        check_choice(scaling, "scaling", SCALINGS)
     for name, value, use in (
         ("sample_size", sample_size, "is the number of rows sampled from blocks of rows"),
         ("checkpoint", checkpoint, "keeps passes over blocks of rows"),
@@ -173,13 +175,15 @@ def _check_for_memory(sample_size: Any, checkpoint: Any) -> None:
 
 
 def _check_for_blocks(scaling: Any, preselect: Any, n_candidate_rows: int | None) -> None:
-    """Raise ValueError for parameters that apply to a matrix in memory only."""
+    """Check the scaling, and raise ValueError for candidate rows, which only a matrix in memory has."""
     if isinstance(scaling, str) and scaling == "sinkhorn":
         msg = (
             "scaling='sinkhorn' needs a pass over X for every round, too many for blocks of rows; use 'degree', or "
             "pass X in memory."
         )
         raise ValueError(msg)
+    if scaling is not None:
+        check_choice(scaling, "scaling", BLOCK_SCALINGS)
     if n_candidate_rows is not None:
         msg = (
             f"preselect={shown(preselect)} asks for candidate rows, but rows of blocks are sampled; use sample_size "
