@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from cosep import Factorization, Selection, mix
-from cosep.fit.explainer import RowExplainer, explain_rows
+from cosep.fit.explainer import RowExplainer, factors_of_rows
 from cosep.fit.factor_sums import ColumnSide, factor_sums
 from cosep.fit.outcome import outcome
 from cosep.matrix.blocks import Column
@@ -48,7 +48,7 @@ def test_factors_of_rows_solve_the_problem_of_each_row():
     S, R = X[np.ix_(rows, cols)], X[rows]
     fit = RowExplainer(S, cols, S @ P2, R, P2, topics[0], col_scale, np.ones((X.shape[1], 3)))
     columns = [Column(3, np.dtype(float)), Column(3, np.dtype(float)), Column(None, np.dtype(int))]
-    P1, U, labels = local(X, lengths_of(len(X), 7)).along(explain_rows, fit, columns)
+    P1, U, labels = local(X, lengths_of(len(X), 7)).along(factors_of_rows, fit, columns)
     for i in range(0, 900, 50):
         np.testing.assert_allclose(U[i], qp_orthant(R @ R.T, R @ X[i]), atol=1e-7)
         H = S @ P2
@@ -63,7 +63,7 @@ def test_rows_that_no_topic_touches_belong_to_the_strongest_one_and_zeros_to_non
     fit = RowExplainer(
         np.eye(2), np.array([0, 1]), X[:2], X[:2], X[:2], topics, np.ones(3), np.ones((3, 2)), strongest=1
     )
-    assert explain_rows(fit, LocalMatrix(X), 0)[2].tolist() == [0, 1, 1, -1]
+    assert factors_of_rows(fit, LocalMatrix(X), 0)[2].tolist() == [0, 1, 1, -1]
 
 
 @pytest.mark.parametrize("data", DATA)

@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from cosep import CoSeparableNMF, Pool, Selection, SelectionWarning, cosfgm, make_coseparable, row_blocks
 from cosep.fit import column_factors, in_blocks, sample_selection
-from cosep.fit.explainer import explain_rows
+from cosep.fit.explainer import factors_of_rows
 from cosep.fit.result import FitResult
 from cosep.matrix.blocks import BlockError
 from cosep.matrix.checks import as_matrix
@@ -650,7 +650,7 @@ def test_both_places_return_the_same_record():
             assert np.shape(here) == np.shape(there) or name == "objective", name
     assert model.norm == pytest.approx(np.linalg.norm(X))
     assert model.error == pytest.approx(model.relative_error * model.norm)
-    P1, U, labels = explain_rows(model.explainer, as_matrix(X[100:200]), 100)
+    P1, U, labels = factors_of_rows(model.explainer, as_matrix(X[100:200]), 100)
     np.testing.assert_allclose(P1 @ model.core, model.row_factor[100:200] @ model.core, atol=1e-9)
     np.testing.assert_allclose(U, model.row_weights[100:200], atol=1e-9)
     np.testing.assert_array_equal(labels, model.row_labels[100:200])

@@ -32,7 +32,7 @@ from cosep.estimators import CoSeparableNMF
 from cosep.findings.topics import TIED, topics_of
 from cosep.findings.wording import count, percent
 from cosep.fit.checkpoint import Checkpoint
-from cosep.fit.explainer import RowExplainer, explain_rows
+from cosep.fit.explainer import RowExplainer, factors_of_rows
 from cosep.fit.result import SampleResult
 from cosep.io import read_blocks
 from cosep.io.writing import CHUNK, new_array
@@ -223,7 +223,7 @@ def merged(found: Sequence[Any]) -> Told:
 
 def tell_of(asked: Asked, block: LocalMatrix, start: int) -> Told:
     """Explain the rows of one block."""
-    P1, U, labels = explain_rows(asked.fitted, block, start)
+    P1, U, labels = factors_of_rows(asked.fitted, block, start)
     topics, lengths = factor_labels(U, asked.norms), np.sqrt(block.T.squared_norms())
     held = (U * asked.norms)[np.arange(len(topics)), topics] / np.where(lengths > 0, lengths, 1.0)
     positions = np.arange(start, start + len(topics))

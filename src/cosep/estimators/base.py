@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cosep.fit.mixtures import SquaredErrors, UnitComponents, mixtures, products, squared_errors
+from cosep.fit.block_mixtures import SquaredErrors, UnitComponents, block_errors, block_mixtures, block_products
 from cosep.matrix.blocks import Column, RowBlocks
 from cosep.matrix.checks import NotNumbersError, as_matrix, is_from_dask
 from cosep.matrix.cutting import own_blocks, row_blocks
@@ -152,7 +152,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             return self._mixtures(self._matrix(X, reset=False))
         blocks = self._blocks(own_blocks(X), reset=False)
         found: NDArray[Any]
-        (found,) = blocks.along(mixtures, self._unit_components(), [Column(len(self.components_), blocks.dtype)])
+        (found,) = blocks.along(block_mixtures, self._unit_components(), [Column(len(self.components_), blocks.dtype)])
         return found
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
@@ -186,7 +186,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         check_is_fitted(self)
         if self._is_in_blocks(X):
             blocks = self._blocks(row_blocks(X), reset=False)
-            found: SquaredErrors = blocks.fold(squared_errors, self._unit_components())
+            found: SquaredErrors = blocks.fold(block_errors, self._unit_components())
             return 1.0 - (float(np.sqrt(found.error / found.total)) if found.total > 0 else 0.0)
         M = self._matrix(X, reset=False)
         return 1.0 - Factorization(self._mixtures(M), None, self.components_).relative_error(M)
@@ -240,7 +240,7 @@ def product(X: Any, right: NDArray[Any], what: str, *, signed: bool = False) -> 
         raise ValueError(msg)
     if isinstance(M, RowBlocks):
         rows: NDArray[Any]
-        (rows,) = M.along(products, right.astype(np.float64), [Column(right.shape[1], M.dtype)])
+        (rows,) = M.along(block_products, right.astype(np.float64), [Column(right.shape[1], M.dtype)])
         return rows
     scaled, shift = unit_scaled(right)
     return in_data_units(M, M.dot(scaled), shift, "products")

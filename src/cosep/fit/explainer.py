@@ -54,7 +54,7 @@ class RowExplainer(NamedTuple):
     strongest: int = -1
 
 
-def explain_rows(explainer: RowExplainer, block: LocalMatrix, _start: int) -> tuple[Any, ...]:
+def factors_of_rows(explainer: RowExplainer, block: LocalMatrix, _start: int) -> tuple[Any, ...]:
     """Return P1, U and the clusters of the rows of one block."""
     shares = row_shares(balanced(block, explainer.col_scale), explainer.topics)
     labels = factor_labels(shares, np.ones(shares.shape[1]))

@@ -11,7 +11,7 @@ import numpy as np
 
 from cosep.fit.clusters import label, unit
 from cosep.fit.column_factors import ColumnFactors, fit_columns
-from cosep.fit.explainer import RowExplainer, balanced, explain_rows, row_shares
+from cosep.fit.explainer import RowExplainer, balanced, factors_of_rows, row_shares
 from cosep.fit.outcome import Outcome, outcome
 from cosep.fit.passes import Passes
 from cosep.fit.plan import Plan
@@ -141,7 +141,7 @@ class InBlocks:
         self, chosen: SampleSelection, explainer: RowExplainer, P2: Array, col_labels: Indices, objective: list[float]
     ) -> SampleResult:
         """Return the sampled rows with their factors."""
-        P1, U, labels = explain_rows(explainer, chosen.M, 0)
+        P1, U, labels = factors_of_rows(explainer, chosen.M, 0)
         dtype, row_names = self.blocks.dtype, self.blocks.row_names
         factorization = Factorization(
             row_factor=narrow(P1, dtype),
@@ -162,7 +162,7 @@ class InBlocks:
         """Return the factors, weights and clusters of all rows; lazy arrays if Dask evaluates the blocks."""
         r, dtype = len(explainer.core), self.blocks.dtype
         columns = [Column(r, dtype), Column(r, dtype), Column(None, np.dtype(np.intp))]
-        P1, U, labels = self.blocks.along(explain_rows, explainer, columns)
+        P1, U, labels = self.blocks.along(factors_of_rows, explainer, columns)
         return P1, U, labels
 
 

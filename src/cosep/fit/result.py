@@ -73,7 +73,7 @@ class FitResult:
     sample : SampleResult or None
         In blocks: the sampled rows. None for a matrix in memory.
     explainer : RowExplainer or None
-        In blocks: what `explain_rows` needs to find the factors, weights and clusters of a block of rows.
+        In blocks: what `factors_of_rows` needs to find the factors, weights and clusters of a block of rows.
     n_passes : int or None
         In blocks: how often the data was read.
     """

@@ -44,18 +44,18 @@ class SquaredErrors(NamedTuple):
         return SquaredErrors(*(sum(parts) for parts in zip(self, *others, strict=True)))
 
 
-def squared_errors(components: UnitComponents, block: LocalMatrix, _start: int) -> SquaredErrors:
+def block_errors(components: UnitComponents, block: LocalMatrix, _start: int) -> SquaredErrors:
     """Measure how well the components explain the rows of one block."""
     H = components.H
     errors = squared_row_errors(block, coefficients(block, H), H, block.dot(H.T))
     return SquaredErrors(float(errors.sum()), block.squared_norm())
 
 
-def mixtures(components: UnitComponents, block: LocalMatrix, _start: int) -> tuple[Array, ...]:
+def block_mixtures(components: UnitComponents, block: LocalMatrix, _start: int) -> tuple[Array, ...]:
     """Explain the rows of one block by the components."""
     return (np.ldexp(coefficients(block, components.H), -components.shift),)
 
 
-def products(right: Array, block: LocalMatrix, _start: int) -> tuple[Array, ...]:
+def block_products(right: Array, block: LocalMatrix, _start: int) -> tuple[Array, ...]:
     """Multiply the rows of one block by a matrix."""
     return (block.dot(right),)
