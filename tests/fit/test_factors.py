@@ -57,7 +57,7 @@ def test_factors_of_rows_solve_the_problem_of_each_row():
     np.testing.assert_array_equal(labels, shares.argmax(axis=1))
 
 
-def test_rows_that_no_topic_touches_belong_to_the_strongest_one_and_zeros_to_none():
+def test_rows_without_a_topic_belong_to_the_strongest_one_and_zero_rows_to_none():
     X = np.array([[1.0, 0, 0], [0, 2, 0], [0, 0, 3], [0, 0, 0]])
     topics = np.array([[1.0, 0], [0, 1], [0, 0]])
     fit = RowExplainer(

@@ -63,7 +63,7 @@ def fitted(X, sizes=(5, 3), **options):
 
 
 def assert_same(model, other, tol=0.0):
-    """Assert that two models agree: in every bit, or within a tolerance in all that is no index."""
+    """Assert that two models agree: in every bit, or within a tolerance in everything but indices."""
     for name in SHORT[:4]:
         np.testing.assert_array_equal(getattr(model, name), getattr(other, name), err_msg=name)
     long = dask.compute(*(getattr(one, name) for name in LONG for one in (model, other)))
@@ -71,7 +71,7 @@ def assert_same(model, other, tol=0.0):
     np.testing.assert_array_equal(*pairs["row_labels_"])
     np.testing.assert_array_equal(*pairs["rows_"])
     if tol:
-        # With more rows than columns selected, rows have many best mixes; what these say of the columns is unique.
+        # With more rows than columns selected, rows have many best mixes; their product with the core is unique.
         P1, P1_other = pairs["row_factor_"]
         pairs["row_factor_"] = (P1 @ model.core_, P1_other @ other.core_)
     for name in ("row_factor_", "row_weights_"):
@@ -134,7 +134,7 @@ def test_every_scheduler_gives_the_answer_of_local_blocks_bit_for_bit(data, coun
 
 
 @pytest.mark.parametrize("data", DATA)
-def test_where_the_sample_holds_all_rows_the_choice_is_that_of_the_method_in_memory(data):
+def test_a_sample_of_all_rows_gives_the_selection_in_memory(data):
     X = DATA[data]
     model = fitted(local(X, lengths_of(len(X), 9, ragged=True)), SIZES[data], sample_size=None)
     np.testing.assert_array_equal(model.sample_indices_, np.flatnonzero(X.any(axis=1)))
@@ -183,7 +183,7 @@ def test_figures_are_those_of_the_factors(data):
     np.testing.assert_array_equal(record.row_labels, labels[model.sample_indices_])
 
 
-def test_a_sample_that_memory_has_no_room_for_is_cut_and_still_one_of_these_rows(monkeypatch):
+def test_a_sample_that_is_too_large_for_memory_is_made_smaller(monkeypatch):
     X = noisy(2000)
     monkeypatch.setattr(in_blocks, "MAX_SAMPLE_ENTRIES", 150 * X.shape[1])
     model = fitted(local(X, lengths_of(2000, 5)), sample_size=None)
@@ -195,7 +195,7 @@ def test_a_sample_that_memory_has_no_room_for_is_cut_and_still_one_of_these_rows
     np.testing.assert_allclose(model.sample_factorization_.row_factor @ model.core_, rows @ model.core_, atol=1e-8)
 
 
-def test_rows_with_many_entries_do_not_take_more_room_than_there_is(monkeypatch):
+def test_rows_with_many_entries_make_the_sample_smaller(monkeypatch):
     X = np.vstack([np.eye(30)[np.arange(1800) % 30], 1 + noisy(200, 30)])
     monkeypatch.setattr(in_blocks, "MAX_SAMPLE_ENTRIES", 100 * 30)
     model = fitted(local(X, lengths_of(2000, 5), sp.csr_array), sample_size=None)
@@ -234,7 +234,7 @@ def stopping(at, steps):
 
 
 @pytest.mark.parametrize(("make", "every"), [(local, 1), (chunked, 4)])
-def test_a_run_that_was_stopped_anywhere_goes_on_where_it_was(make, every, tmp_path):
+def test_a_stopped_fit_continues_where_it_was(make, every, tmp_path):
     X, lengths = DATA["counts"], lengths_of(900, 4)
     undisturbed, steps = fitted(make(X, lengths)), []
     fitted(make(X, lengths), callback=stopping(0, steps))
@@ -266,7 +266,7 @@ CoSeparableNMF(5, 3, sample_size=300, checkpoint=sys.argv[2], callback=die).fit(
 """
 
 
-def test_a_program_that_was_killed_goes_on_where_it_was(tmp_path):
+def test_a_killed_program_continues_where_it_was(tmp_path):
     undisturbed = fitted(local(counts(), lengths_of(900, 4)))
     places = {"candidates": ["statistics", "sample", "selection"], "outcome": ["factors", "candidates"]}
     path = os.pathsep.join([str(Path(in_blocks.__file__).parents[2]), str(Path(__file__).parents[1])])
@@ -289,7 +289,7 @@ def test_a_program_that_was_killed_goes_on_where_it_was(tmp_path):
 
 @pytest.mark.parametrize("method", ["xray", "spa"])
 @pytest.mark.parametrize("state", [lambda: None, lambda: 3, lambda: np.random.RandomState(3)])
-def test_what_is_random_is_the_same_after_a_stop(method, state, tmp_path):
+def test_random_numbers_are_the_same_after_a_stop(method, state, tmp_path):
     X, lengths, steps = DATA["counts"], lengths_of(900, 4), []
     undisturbed = fitted(local(X, lengths), method=method, random_state=state(), callback=stopping(0, steps))
     at = 1 + next(i for i, (stage, _, _) in enumerate(steps) if stage == "factors")
@@ -300,7 +300,7 @@ def test_what_is_random_is_the_same_after_a_stop(method, state, tmp_path):
 
 @pytest.fixture(scope="module")
 def left(tmp_path_factory):
-    """What a run leaves that is stopped in its last pass."""
+    """The checkpoint of a fit that was stopped in its last pass."""
     folder = tmp_path_factory.mktemp("left")
 
     def stop(stage, *_):
@@ -326,7 +326,7 @@ def left(tmp_path_factory):
     ],
     ids=str,
 )
-def test_what_another_run_left_is_not_taken(changes, left, tmp_path):
+def test_results_of_another_fit_are_not_used(changes, left, tmp_path):
     shutil.copytree(left, tmp_path, dirs_exist_ok=True)
     options = dict(changes)
     X, sizes, count = options.pop("X", counts()), options.pop("sizes", (5, 3)), options.pop("count", 4)
@@ -334,7 +334,7 @@ def test_what_another_run_left_is_not_taken(changes, left, tmp_path):
     assert_same(fitted(blocks, sizes, checkpoint=tmp_path, **options), fitted(blocks, sizes, **options))
 
 
-def test_a_checkpoint_of_a_method_of_ones_own_or_of_data_in_memory(tmp_path):
+def test_a_checkpoint_with_a_method_of_the_user_or_data_in_memory(tmp_path):
     X = DATA["noisy"]
     model = fitted(local(X, lengths_of(900, 4)), method=cosfgm, checkpoint=tmp_path / "kept")
     assert_same(model, fitted(local(X, lengths_of(900, 4)), method="cosfgm"))
@@ -358,7 +358,7 @@ def test_an_unreadable_block_is_named_on_any_scheduler(where):
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e100, 1e300])
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
-def test_entries_whose_squares_are_no_floats_are_refused(scale, make):
+def test_entries_whose_squares_overflow_are_refused(scale, make):
     with pytest.raises(ValueError, match=r"X has a largest entry of .* multiply X by a constant"):
         fitted(row_blocks(make(DATA["noisy"] * scale)))
 
@@ -419,7 +419,7 @@ def test_one_row_one_column_and_one_block_a_row():
 
 
 @pytest.mark.parametrize("scaling", ["rows", "columns", "degree"])
-def test_choice_under_a_scaling_is_that_of_the_method_in_memory(scaling):
+def test_the_selection_with_a_scaling_is_that_in_memory(scaling):
     X = DATA["counts"]
     model = fitted(local(X, lengths_of(900, 4)), scaling=scaling, sample_size=None)
     whole = CoSeparableNMF(5, 3, scaling=scaling).fit(X)
@@ -427,7 +427,7 @@ def test_choice_under_a_scaling_is_that_of_the_method_in_memory(scaling):
     np.testing.assert_array_equal(model.col_indices_, whole.col_indices_)
 
 
-def test_what_cannot_be_in_blocks_is_refused_before_anything_is_read(tmp_path):
+def test_sinkhorn_scaling_is_refused_before_anything_is_read(tmp_path):
     X = DATA["noisy"]
     lazy = da.from_delayed(dask.delayed(partial(noted, tmp_path, X, "x"))(), X.shape, X.dtype)
     lazy = da.concatenate([lazy, lazy])
@@ -445,7 +445,7 @@ def test_methods_find_what_was_planted(method):
     assert model.score(X) > 0.999
 
 
-def test_a_method_of_ones_own_may_have_any_history():
+def test_a_method_of_the_user_may_have_any_history():
     def first_ones(_X, n_rows, n_cols):
         return Selection(np.arange(n_rows), np.arange(n_cols), history=({"step": np.arange(3)},))
 
@@ -462,19 +462,19 @@ POOLS = {
 }
 
 
-@pytest.mark.parametrize("wishes", POOLS)
+@pytest.mark.parametrize("case", POOLS)
 @pytest.mark.parametrize("equal", [False, True])
-def test_pools_are_kept_to(wishes, equal):
+def test_pools_are_respected(case, equal):
     X = DATA["noisy"]
     X = X / np.linalg.norm(X, axis=1, keepdims=True) if equal else X
-    model = fitted(local(X, lengths_of(900, 4)), sample_size=60, **POOLS[wishes])
+    model = fitted(local(X, lengths_of(900, 4)), sample_size=60, **POOLS[case])
     for pool, chosen in (
-        (POOLS[wishes].get("row_pool", Pool()), model.row_indices_),
-        (POOLS[wishes].get("col_pool", Pool()), model.col_indices_),
+        (POOLS[case].get("row_pool", Pool()), model.row_indices_),
+        (POOLS[case].get("col_pool", Pool()), model.col_indices_),
     ):
         assert np.isin(pool.include, chosen).all()
         assert pool.candidates is None or np.isin(chosen, [*pool.candidates, *pool.include]).all()
-    assert_same(fitted(local(X, lengths_of(900, 9)), sample_size=60, **POOLS[wishes]), model, 1e-8)
+    assert_same(fitted(local(X, lengths_of(900, 9)), sample_size=60, **POOLS[case]), model, 1e-8)
 
 
 @pytest.mark.parametrize(
@@ -487,7 +487,7 @@ def test_pools_are_kept_to(wishes, equal):
         ([1, 2, 3], "must be a cosep.Pool"),
     ],
 )
-def test_pools_that_cannot_be_are_refused(pool, message):
+def test_impossible_pools_are_refused(pool, message):
     with pytest.raises(ValueError, match=f"(?s)row_pool.*{message}|{message}.*row_pool"):
         fitted(local(DATA["noisy"], [900]), row_pool=pool)
 
@@ -500,7 +500,7 @@ def test_a_zero_row_may_be_asked_for():
     assert np.isfinite(model.row_factor_).all()
 
 
-def test_a_row_that_no_topic_touches_belongs_to_the_strongest_one():
+def test_a_row_without_a_topic_belongs_to_the_strongest_one():
     X = np.zeros((61, 11))
     X[:20, :5], X[20:60, 5:10], X[60, 10] = 5, 3, 0.01
     model, whole = fitted(local(X, lengths_of(61, 4)), (2, 2)), CoSeparableNMF(2, 2).fit(X)
@@ -690,7 +690,7 @@ def test_columns_of_blocks_are_preselected():
     assert model.row_fidelity_ == pytest.approx(whole.row_fidelity_, abs=1e-8)
 
 
-def test_random_state_decides_on_the_sample():
+def test_random_state_is_the_seed_of_the_sample():
     X, lengths = DATA["noisy"], lengths_of(900, 4)
     models = [fitted(local(X, lengths), random_state=state) for state in (None, None, 1, np.random.RandomState(1))]
     np.testing.assert_array_equal(models[0].sample_indices_, models[1].sample_indices_)
@@ -701,7 +701,7 @@ def test_random_state_decides_on_the_sample():
 
 
 @pytest.mark.usefixtures("scheduler")
-def test_every_pass_tells_how_far_it_is():
+def test_every_pass_reports_its_progress():
     seen = []
     X = DATA["counts"]
     model = fitted(by_dask(X, lengths_of(900, 9)), callback=lambda *step: seen.append(step))

@@ -43,12 +43,12 @@ def started(data, checkpoint):
 
 
 def refuse(*_anything):
-    msg = "was to be recalled"
+    msg = "the result should have been kept"
     raise AssertionError(msg)
 
 
 def same(a, b):
-    """Tell whether two records agree in every bit and type."""
+    """Return whether two records agree in every bit and type."""
     if isinstance(a, tuple):
         return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, LocalMatrix):
@@ -67,7 +67,7 @@ def blocks(A=X, count=5, make=np.asarray, **facts):
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("what", states())
-def test_answers_are_recalled_bit_for_bit(what, name, tmp_path):
+def test_results_are_kept_bit_for_bit(what, name, tmp_path):
     kind, task, state = states()[what]
     found = started(blocks(make=FORMATS[name]), tmp_path).reduce(what, kind, task, state)
     again = started(blocks(make=FORMATS[name]), tmp_path).reduce(what, kind, refuse, state)
@@ -75,7 +75,7 @@ def test_answers_are_recalled_bit_for_bit(what, name, tmp_path):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_rows_are_recalled_bit_for_bit(name, tmp_path):
+def test_rows_are_kept_bit_for_bit(name, tmp_path):
     wanted = np.array([3, 50, 899])
     found = started(blocks(make=FORMATS[name]), tmp_path).rows("sample", wanted)
     passes = started(blocks(make=FORMATS[name]), tmp_path)
@@ -83,7 +83,7 @@ def test_rows_are_recalled_bit_for_bit(name, tmp_path):
     assert same(found, passes.rows("sample", wanted))
 
 
-def test_passes_are_counted_whether_recalled_or_not(tmp_path):
+def test_passes_are_counted_whether_kept_or_not(tmp_path):
     for _ in range(2):
         passes = started(blocks(), tmp_path)
         passes.reduce("statistics", Statistics, statistics, Draw(0, 5))
@@ -102,20 +102,20 @@ def test_passes_are_counted_whether_recalled_or_not(tmp_path):
     ],
     ids=["other data", "one other row", "other blocks", "other names", "other identity"],
 )
-def test_results_of_other_data_are_not_taken(other, tmp_path):
+def test_results_of_other_data_are_not_used(other, tmp_path):
     started(blocks(), tmp_path).reduce("statistics", Statistics, statistics, Draw(0, 5))
     with pytest.raises(AssertionError):
         other(tmp_path).reduce("statistics", Statistics, refuse, Draw(0, 5))
 
 
-def test_results_of_another_question_are_not_taken(tmp_path):
+def test_results_of_another_task_are_not_used(tmp_path):
     started(blocks(), tmp_path).reduce("statistics", Statistics, statistics, Draw(0, 5))
     for state in (Draw(1, 5), Draw(0, 6)):
         with pytest.raises(AssertionError):
             started(blocks(), tmp_path).reduce("statistics", Statistics, refuse, state)
 
 
-def test_pools_of_many_positions_are_told_apart(tmp_path):
+def test_pools_of_many_positions_have_different_keys(tmp_path):
     pool = np.arange(5000)
     other = pool.copy()
     other[2500] = 7000
@@ -141,7 +141,7 @@ def foreign(path):
 
 
 def borrowed(path):
-    """The result of another question, under the name of this one."""
+    """The result of another task, under the name of this one."""
     arrays = read_arrays(path, array_headers(path))
     arrays["made_from"] = np.array("0" * 64)
     write_arrays(path, arrays)
@@ -164,7 +164,7 @@ def objects(path):
         lambda path: path.write_text("x"),
     ],
 )
-def test_a_damaged_result_is_found_anew(damage, tmp_path):
+def test_a_damaged_result_is_computed_again(damage, tmp_path):
     ask = ("statistics", Statistics, statistics, Draw(0, 5))
     found = started(blocks(), tmp_path).reduce(*ask)
     (path,) = tmp_path.iterdir()
@@ -175,7 +175,7 @@ def test_a_damaged_result_is_found_anew(damage, tmp_path):
     assert len(path.read_bytes()) == len(intact)
 
 
-def test_nothing_is_left_of_a_finished_run(tmp_path):
+def test_a_complete_fit_removes_its_checkpoint(tmp_path):
     folder = tmp_path / "a" / "b"
     passes = started(blocks(), folder)
     passes.reduce("statistics", Statistics, statistics, Draw(0, 5))
@@ -198,7 +198,7 @@ def together(*calls):
 
 
 def test_several_fits_may_share_a_checkpoint(tmp_path):
-    """All find the same, whatever another one, which ends earlier, removes meanwhile."""
+    """All return the same result, also if one that ends earlier removes files that others need."""
     expected = blocks().fold(statistics, Draw(0, 50))
 
     def fit():
@@ -249,7 +249,7 @@ def test_a_checkpoint_of_the_caller_is_removed_by_the_caller(tmp_path):
     assert not (tmp_path / "kept").exists()
 
 
-def test_what_others_keep_in_the_folder_stays(tmp_path):
+def test_other_files_in_the_folder_stay(tmp_path):
     (tmp_path / "notes").write_text("mine")
     passes = started(blocks(), tmp_path)
     passes.reduce("statistics", Statistics, statistics, Draw(0, 5))
@@ -257,7 +257,7 @@ def test_what_others_keep_in_the_folder_stays(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["notes"]
 
 
-def test_a_folder_that_is_none_is_refused(tmp_path):
+def test_a_path_that_is_not_a_folder_is_refused(tmp_path):
     (tmp_path / "file").write_text("x")
     for bad, message in (
         (tmp_path / "file", "is a file"),
@@ -277,7 +277,7 @@ def test_a_read_only_folder_is_refused_before_anything_is_read(tmp_path):
         started(blocks(), tmp_path)
 
 
-def test_blocks_that_say_what_they_are_need_not_be_read_for_it(tmp_path):
+def test_blocks_with_an_identity_are_not_read_for_it(tmp_path):
     known = blocks(identity="a file, and its age")
     known.fold = refuse
     started(known, tmp_path)

@@ -93,7 +93,7 @@ def test_where_there_is_room_for_all_rows_each_counts_once():
 
 @pytest.mark.parametrize("certain", [[0], [0, 10, 20], "drawn", "all"])
 @pytest.mark.parametrize("size", [5, 100])
-def test_a_sample_holds_what_is_certain_and_no_row_that_was_not_drawn(certain, size):
+def test_a_sample_has_the_certain_rows_and_drawn_rows_only(certain, size):
     X = DATA["noisy"]
     found = gathered(X, [900], Draw(0, size + 1))
     certain = {"drawn": np.sort(found.drawn), "all": np.arange(900)}.get(str(certain), certain)
@@ -114,6 +114,6 @@ def test_fewer_rows_drawn_are_the_first_ones():
 
 
 @pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e200, 1.7e308])
-def test_entries_whose_squares_are_no_floats_are_told_by_the_largest(scale):
+def test_the_largest_entry_is_found_if_squares_overflow(scale):
     X = DATA["noisy"] / DATA["noisy"].max() * scale
     assert gathered(X, [300] * 3, Draw(0, 10)).largest == X.max()
