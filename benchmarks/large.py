@@ -32,8 +32,8 @@ from sklearn.decomposition import MiniBatchNMF
 from benchmarks.harness import Bar, Row, isolated, say, with_memory
 from benchmarks.planted import BLOCK, Recipe, blocks, recipe
 from cosep import CoSeparableNMF, Factorization, row_blocks
-from cosep.fit.blocks import MOST_SAMPLED
-from cosep.fit.choice import SEARCHES
+from cosep.fit.in_blocks import DEFAULT_SAMPLE
+from cosep.fit.sample_selection import MAX_SEARCHES
 from cosep.io import read_blocks, write_blocks
 from cosep.matrix.merging import MERGE_WIDTH, MOST_PARTS
 from cosep.matrix.row_blocks import MOST_ENTRIES, MOST_ROWS, RowBlocks
@@ -113,7 +113,7 @@ def found(model: Any, data: RowBlocks, of: Recipe | None) -> Row:
         X = next(pieces(data))
         parts = Factorization(model.transform(X), None, model.components_)
         return {"passes": 1, "explained_pct": 100 * (1.0 - parts.relative_error(X))}
-    objective = model.factorization_.meta["objective"][-1]
+    objective = model.result_.objective[-1]
     planted = {} if of is None else {"planted_rows_found": of.rows, "planted_columns_found": of.cols}
     chosen = model.row_indices_, model.col_indices_
     return {
@@ -190,14 +190,14 @@ def summary(rows: list[Row]) -> list[Row]:
 
 def costs(m: int, n: int, z: float, r: int, passes: int) -> Row:
     """Return flops, bytes and memory of a fit: m x n with z nonzeros a row, r rows and columns to be chosen."""
-    steps = passes - 3 - SEARCHES
-    products = 4 * SEARCHES + 8 * steps + 2 + 10
+    steps = passes - 3 - MAX_SEARCHES
+    products = 4 * MAX_SEARCHES + 8 * steps + 2 + 10
     solves = 2 * steps + 3
     in_block = min(MOST_ROWS, MOST_ENTRIES / z, m)
     parts = min(MOST_PARTS, ceil(m / in_block))
-    sampled, levels, thin = 12 * z * min(MOST_SAMPLED, m), 1 + log(parts, MERGE_WIDTH), 8.0 * n * r
+    sampled, levels, thin = 12 * z * min(DEFAULT_SAMPLE, m), 1 + log(parts, MERGE_WIDTH), 8.0 * n * r
     return {
-        "flops": m * (z * (8 + 8 * SEARCHES + 6 * steps) + products * z * r + SOLVE * solves * r * r),
+        "flops": m * (z * (8 + 8 * MAX_SEARCHES + 6 * steps) + products * z * r + SOLVE * solves * r * r),
         "read_gb": passes * m * (12 * z + 8) / 1e9,
         "moved_gb": (parts * (16 * n + (2 * steps + 1) * thin) + sampled * levels) / 1e9,
         "worker_mb": (in_block * (36 * z + 12 * 8 * r) + (MERGE_WIDTH + 5) * 2 * thin) / 1e6,

@@ -16,8 +16,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-import cosep.fit.blocks
-import cosep.fit.choice
+import cosep.fit.column_factors
+import cosep.fit.sample_selection
 from benchmarks.data import DOCUMENTS, Problem
 from benchmarks.harness import Bar, Row, rows_on_sets, say
 from cosep import CoSeparableNMF, Selection, clustering_accuracy, index_accuracy, make_coseparable, row_blocks
@@ -47,7 +47,7 @@ def ablated(variant: str, *, tiny: bool) -> Row:
     """Return means over the document sets and the planted matrices, with a part of the strategy left out."""
     with ExitStack() as stack:
         for name, value in VARIANTS[variant].items():
-            home = cosep.fit.choice if hasattr(cosep.fit.choice, name) else cosep.fit.blocks
+            home = cosep.fit.column_factors if name == "MAX_STEPS" else cosep.fit.sample_selection
             stack.enter_context(patch.object(home, name, value))
         names = ("planted",) if tiny else [name for name in DOCUMENTS if name != "sports"]
         sizes = (20,) if tiny else (1000,)
@@ -71,11 +71,11 @@ def only(kind: int) -> Callable[..., tuple[Array, Array]]:
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "all parts": {},
-    "no search for candidates": {"SEARCHES": 0},
-    "one search": {"SEARCHES": 1},
+    "no search for candidates": {"MAX_SEARCHES": 0},
+    "one search": {"MAX_SEARCHES": 1},
     "typical candidates alone": {"directions": only(0)},
     "extreme candidates alone": {"directions": only(1)},
-    "one pass for factors": {"MOST_STEPS": 1},
+    "one pass for factors": {"MAX_STEPS": 1},
 }
 
 
@@ -85,7 +85,7 @@ def compared(problem: Problem, sizes: Iterable[int | None]) -> Iterable[Row]:
     for size in sizes:
         if size is not None and size > LARGEST_SHARE * problem.X.shape[0]:
             continue
-        fit = CoSeparableNMF(problem.r, problem.r, preselect=None if size is None else (size, None))
+        fit = CoSeparableNMF(problem.r, problem.r, sample_size=size)
         fit.fit(row_blocks(problem.X))
         ratios = {
             f"{part}_ratio": getattr(fit, f"{part}_fidelity_") / getattr(exact, f"{part}_fidelity_") for part in PARTS
@@ -119,7 +119,7 @@ def planted(*, tiny: bool) -> Iterator[Row]:
 def same_planted(X: Any, truth: Selection, r: int, sampled: int) -> Row:
     """Fit a planted matrix in memory and in blocks; return how many rows and columns differ."""
     exact = CoSeparableNMF(r, r).fit(X)
-    fit = CoSeparableNMF(r, r, preselect=(sampled, None)).fit(row_blocks(X))
+    fit = CoSeparableNMF(r, r, sample_size=sampled).fit(row_blocks(X))
     return {
         "rows": len(X),
         "sampled": len(fit.sample_indices_),

@@ -113,7 +113,8 @@ def _register_records() -> None:
 
 # Valid parameters of every estimator.
 PARAMETERS: dict[str, dict[str, Any]] = {
-    "CoSeparableNMF": {"n_rows": 3, "n_cols": 3, "method": "spa", "scaling": None, "preselect": None, "max_iter": 3,
+    "CoSeparableNMF": {"n_rows": 3, "n_cols": 3, "method": "spa", "scaling": None, "preselect": None,
+                       "sample_size": None, "max_iter": 3,
                        "tol": 1e-3, "random_state": None, "row_pool": None, "col_pool": None, "callback": None,
                        "checkpoint": None},
     "SeparableNMF": {"n_components": 3, "method": "spa", "axis": "columns", "preselect": None, "random_state": None,
@@ -167,7 +168,7 @@ def _register_estimators() -> None:
     def fit_blocks(X: Any, **parameters: Any) -> Any:
         return cosep.CoSeparableNMF(**parameters).fit(cosep.row_blocks(X))
 
-    call("CoSeparableNMF.fit_blocks", fit_blocks, X=X, **PARAMETERS["CoSeparableNMF"])
+    call("CoSeparableNMF.fit_blocks", fit_blocks, X=X, **PARAMETERS["CoSeparableNMF"] | {"sample_size": 8})
 
     def fit_then_transform(first: Any, second: Any) -> Any:
         return cosep.HALSNMF(3, max_iter=3).fit(first).transform(second)

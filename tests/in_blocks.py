@@ -1,4 +1,4 @@
-"""Matrices in blocks of rows for the tests: pieces that a worker can load, lengths that are even or not."""
+"""Matrices in blocks of rows for the tests."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ FORMATS = {
 
 
 def lengths_of(m, count, *, ragged=False):
-    """Return the lengths of so many blocks; ragged ones differ, and some are empty."""
+    """Return the lengths of ``count`` blocks; ragged ones differ, and some are empty."""
     if not ragged:
         return [len(part) for part in np.array_split(np.arange(m), count)]
     cuts = np.sort(np.random.default_rng(count).integers(0, m, count - 3))
@@ -66,7 +66,7 @@ def chunked(X, lengths, make=np.asarray):
 
 
 def noted(folder, block, name):
-    """Return a block, and leave a note that it was read."""
+    """Return a block, and write down that it was read."""
     with Path(folder, f"{name}-{os.getpid()}").open("a", encoding="utf-8") as notes:
         notes.write("x")
     return block
@@ -78,7 +78,7 @@ def reads(folder):
 
 
 def deadly(marker, block, after):
-    """Return a block; the one that is read after so many others takes its process with it, once."""
+    """Return a block; once, after ``after`` reads, kill the process instead."""
     with Path(marker, "reads").open("a", encoding="utf-8") as notes:
         notes.write("x")
     if len(Path(marker, "reads").read_text("utf-8")) > after and not Path(marker, "dead").exists():
@@ -92,19 +92,19 @@ def failing(message):
 
 
 def some_directions(n, seed=0, **others):
-    """Return directions to look for rows in."""
+    """Return directions in which to search for rows."""
     random = np.random.default_rng(seed)
     typical, extreme = random.uniform(size=(n, 3)), random.standard_normal((n, 2))
     return Directions(typical, extreme, others.get("col_scale"), others.get("allowed"))
 
 
 def noisy(m=900, n=40, *, seed=0):
-    """A co-separable matrix with noise, more rows than columns to be chosen."""
+    """A co-separable matrix with noise, with more rows than columns to select."""
     return make_coseparable(m, n, 5, 3, noise=0.05, random_state=seed)[0]
 
 
 def counts(m=900, n=60, *, seed=0):
-    """Counts, most of them zero: short and long rows, some of them empty, and a column that is."""
+    """Counts, most of them zero: short and long rows, some empty rows, and an empty column."""
     random = np.random.default_rng(seed)
     topics = random.dirichlet(np.full(n, 0.1), size=6)
     shares = random.dirichlet(np.full(6, 0.2), size=m)
@@ -115,7 +115,7 @@ def counts(m=900, n=60, *, seed=0):
 
 
 def repeated(m=900, n=30, *, seed=0):
-    """Rows that all appear many times, beside rows and columns of zeros."""
+    """Rows that all occur many times, and rows and columns of zeros."""
     random = np.random.default_rng(seed)
     few = np.round(random.uniform(size=(40, n)) * (random.uniform(size=(40, n)) < 0.5), 3)
     X = few[random.integers(0, 40, size=m)]

@@ -1,5 +1,4 @@
 # The public names of cosep, one per line: the list that both type checkers and cosep/__init__.py read.
-
 from cosep import datasets as datasets
 from cosep import io as io
 from cosep import metrics as metrics

@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 
 import cosep.cli.blocks
 import cosep.cli.turns
-import cosep.fit.blocks
 import cosep.fit.checkpoint
-import cosep.fit.choice
+import cosep.fit.column_factors
+import cosep.fit.in_blocks
+import cosep.fit.sample_selection
 import cosep.matrix.row_blocks
 from cosep import CoSeparableNMF, Factorization, make_coseparable
 from cosep.cli.app import app
@@ -85,7 +86,7 @@ def test_all_files_are_there_and_nothing_else(home):
 
 
 def test_rows_are_those_of_the_estimator(home, rows, said):
-    model = CoSeparableNMF(R, R, preselect=(SAMPLE, None)).fit(read_blocks(home / "it.zarr"))
+    model = CoSeparableNMF(R, R, sample_size=SAMPLE).fit(read_blocks(home / "it.zarr"))
     np.testing.assert_allclose(rows[0], np.asarray(model.row_factor_), atol=1e-8)
     np.testing.assert_allclose(rows[1], np.asarray(model.row_weights_), atol=1e-8)
     np.testing.assert_array_equal(rows[2], np.asarray(model.row_labels_))
@@ -198,12 +199,12 @@ def test_a_run_that_was_stopped_goes_on(home, said, monkeypatch, tmp_path):
         kept,
     )
     with monkeypatch.context() as patch:
-        patch.setattr(cosep.fit.blocks, "fit_chosen", stop)
+        patch.setattr(cosep.fit.in_blocks, "fit_columns", stop)
         assert invoke(*words).exit_code == 130
     assert [path.name for path in kept.glob("statistics-*")]
     with monkeypatch.context() as patch:
-        patch.setattr(cosep.fit.blocks, "statistics", stop)
-        patch.setattr(cosep.fit.choice, "candidates", stop)
+        patch.setattr(cosep.fit.in_blocks, "statistics", stop)
+        patch.setattr(cosep.fit.sample_selection, "candidates", stop)
         found = json.loads(invoke(*words).stdout)
     assert not kept.exists()
     for name in ("shape", "topics", "selected_rows", "selected_cols", "n_passes", "n_sampled"):
@@ -225,10 +226,10 @@ def test_a_checkpoint_is_kept_until_everything_is_written(stage, home, said, mon
     assert list(kept.glob("outcome-*"))
     with monkeypatch.context() as patch:
         for module, task in (
-            (cosep.fit.blocks, "statistics"),
-            (cosep.fit.choice, "candidates"),
-            (cosep.fit.blocks, "sums"),
-            (cosep.fit.blocks, "outcome"),
+            (cosep.fit.in_blocks, "statistics"),
+            (cosep.fit.sample_selection, "candidates"),
+            (cosep.fit.column_factors, "factor_sums"),
+            (cosep.fit.in_blocks, "outcome"),
         ):
             patch.setattr(module, task, stop)
         found = json.loads(invoke(*words).stdout)

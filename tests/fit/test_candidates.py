@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from cosep import make_coseparable
-from cosep.fit.candidates import DIGITS, KEPT, Directions, candidates, directions
+from cosep.fit.candidates import ROWS_PER_DIRECTION, SCORE_DECIMALS, Directions, candidates, directions
 from cosep.matrix.local import LocalMatrix
 from in_blocks import DATA, FORMATS, lengths_of, local, some_directions
 
@@ -16,9 +16,9 @@ def slow_candidates(where, X):
     chosen = []
     for part, sizes in ((where.typical, np.linalg.norm(M, axis=1)), (where.extreme, M.sum(axis=1))):
         for direction in part.T:
-            merits = np.round(M @ direction / np.where(sizes > 0, sizes, 1), DIGITS)
-            order = sorted(np.flatnonzero(~out), key=lambda i, merits=merits: (-merits[i], i))[:KEPT]
-            chosen.append([*order, *[-1] * (KEPT - len(order))])
+            merits = np.round(M @ direction / np.where(sizes > 0, sizes, 1), SCORE_DECIMALS)
+            order = sorted(np.flatnonzero(~out), key=lambda i, merits=merits: (-merits[i], i))[:ROWS_PER_DIRECTION]
+            chosen.append([*order, *[-1] * (ROWS_PER_DIRECTION - len(order))])
     return np.array(chosen)
 
 
@@ -41,8 +41,8 @@ def test_candidates_of_blocks_are_those_of_the_whole_the_first_of_equal_rows(dat
     expected = slow_candidates(where, X)
     np.testing.assert_array_equal(found.indices, expected)
     np.testing.assert_array_equal(np.unique(found.found), np.unique(expected[expected >= 0]))
-    np.testing.assert_array_equal(LocalMatrix(found.rows).take(), X[found.found])
-    assert (found.merits[expected < 0] == -np.inf).all()
+    np.testing.assert_array_equal(found.rows.take(), X[found.found])
+    assert (found.scores[expected < 0] == -np.inf).all()
 
 
 def test_the_vertices_of_a_separable_matrix_go_farthest():

@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from cosep import Factorization, Selection, mix
-from cosep.fit.factors import Fitted, Short, long_factors, outcome, sums
+from cosep.fit.explainer import RowExplainer, factors_of_rows
+from cosep.fit.factor_sums import ColumnSide, factor_sums
+from cosep.fit.outcome import outcome
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.row_blocks import Column
 from cosep.solve.nonnegative import coefficients
@@ -32,7 +34,7 @@ def test_sums_of_blocks_are_those_of_the_whole(data, count, ragged, name):
     X, rows, cols, P2, topics, col_scale = problem(data)
     S = X[np.ix_(rows, cols)]
     found = local(X, lengths_of(len(X), count, ragged=ragged), FORMATS[name]).reduce(
-        sums, Short(S, cols, S @ P2, topics, col_scale)
+        factor_sums, ColumnSide(S, cols, S @ P2, topics, col_scale)
     )
     A = slow_balanced(X, col_scale)
     parts = [coefficients(LocalMatrix(X), S @ P2) @ S, X[:, cols], *(coefficients(LocalMatrix(A), F.T) for F in topics)]
@@ -41,12 +43,12 @@ def test_sums_of_blocks_are_those_of_the_whole(data, count, ragged, name):
         np.testing.assert_allclose(B, M.T @ part, rtol=1e-9, atol=1e-9 * np.abs(part).max() * M.max())
 
 
-def test_long_factors_solve_the_problem_of_each_row():
+def test_factors_of_rows_solve_the_problem_of_each_row():
     X, rows, cols, P2, topics, col_scale = problem("noisy", 3, 3)
     S, R = X[np.ix_(rows, cols)], X[rows]
-    fit = Fitted(S, cols, S @ P2, R, P2, topics[0], col_scale, np.ones((X.shape[1], 3)))
+    fit = RowExplainer(S, cols, S @ P2, R, P2, topics[0], col_scale, np.ones((X.shape[1], 3)))
     columns = [Column(3, np.dtype(float)), Column(3, np.dtype(float)), Column(None, np.dtype(int))]
-    P1, U, labels = local(X, lengths_of(len(X), 7)).map_rows(long_factors, fit, columns)
+    P1, U, labels = local(X, lengths_of(len(X), 7)).map_rows(factors_of_rows, fit, columns)
     for i in range(0, 900, 50):
         np.testing.assert_allclose(U[i], qp_orthant(R @ R.T, R @ X[i]), atol=1e-7)
         H = S @ P2
@@ -55,11 +57,13 @@ def test_long_factors_solve_the_problem_of_each_row():
     np.testing.assert_array_equal(labels, shares.argmax(axis=1))
 
 
-def test_rows_that_no_topic_touches_belong_to_the_strongest_one_and_zeros_to_none():
+def test_rows_without_a_topic_belong_to_the_strongest_one_and_zero_rows_to_none():
     X = np.array([[1.0, 0, 0], [0, 2, 0], [0, 0, 3], [0, 0, 0]])
     topics = np.array([[1.0, 0], [0, 1], [0, 0]])
-    fit = Fitted(np.eye(2), np.array([0, 1]), X[:2], X[:2], X[:2], topics, np.ones(3), np.ones((3, 2)), strongest=1)
-    assert long_factors(fit, LocalMatrix(X), 0)[2].tolist() == [0, 1, 1, -1]
+    fit = RowExplainer(
+        np.eye(2), np.array([0, 1]), X[:2], X[:2], X[:2], topics, np.ones(3), np.ones((3, 2)), strongest=1
+    )
+    assert factors_of_rows(fit, LocalMatrix(X), 0)[2].tolist() == [0, 1, 1, -1]
 
 
 @pytest.mark.parametrize("data", DATA)
@@ -69,13 +73,15 @@ def test_errors_are_those_of_the_factorization_of_the_whole(data, count, ragged,
     whole = mix(X, Selection(rows, cols), max_iter=5)
     S, P2 = whole.core, whole.col_factor
     shares = np.random.default_rng(1).uniform(size=(X.shape[1], 3))
-    fit = Fitted(S, cols, S @ P2, X[rows], whole.col_weights, topics[0], col_scale, shares)
+    fit = RowExplainer(S, cols, S @ P2, X[rows], whole.col_weights, topics[0], col_scale, shares)
     found = local(X, lengths_of(len(X), count, ragged=ragged), FORMATS[name]).reduce(outcome, fit)
     total = (X**2).sum()
-    fidelity = 1 - np.sqrt(found.errors[:3] / total)
+    fidelity = 1 - np.sqrt(found.squared_errors[:3] / total)
     np.testing.assert_allclose(fidelity, whole.fidelity(X), rtol=1e-9)
     P1 = coefficients(LocalMatrix(X), S @ P2)
-    np.testing.assert_allclose(np.sqrt(found.errors[3] / total), Factorization(P1, S, P2).relative_error(X), rtol=1e-9)
+    np.testing.assert_allclose(
+        np.sqrt(found.squared_errors[3] / total), Factorization(P1, S, P2).relative_error(X), rtol=1e-9
+    )
     A = slow_balanced(X, col_scale)
     of_rows = coefficients(LocalMatrix(A), topics[0].T) * np.linalg.norm(topics[0], axis=0)
     np.testing.assert_allclose(found.squared_shares, (of_rows**2).sum(axis=0), rtol=1e-9)

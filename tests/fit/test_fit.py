@@ -4,6 +4,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import fields
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -18,10 +19,12 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from cosep import CoSeparableNMF, Pool, Selection, SelectionWarning, cosfgm, make_coseparable, row_blocks
-from cosep.fit import blocks as fit
-from cosep.fit import choice
+from cosep.fit import column_factors, in_blocks, sample_selection
+from cosep.fit.explainer import factors_of_rows
+from cosep.fit.result import FitResult
 from cosep.matrix.block import BlockError
 from cosep.matrix.dask import DaskBlocks
+from cosep.matrix.validation import as_matrix
 from in_blocks import (
     DATA,
     FORMATS,
@@ -42,7 +45,7 @@ from selector_names import BOTH_CORNERS
 pytestmark = pytest.mark.filterwarnings("ignore::cosep.SelectionWarning")
 
 SIZES = {"noisy": (5, 3), "counts": (3, 5), "repeated": (4, 4)}
-SAMPLED = (300, None)
+SAMPLE_SIZE = 300
 SHORT = ("row_indices_", "col_indices_", "sample_indices_", "column_labels_", "col_factor_", "col_weights_", "core_")
 LONG = ("row_factor_", "row_weights_", "row_labels_", "rows_")
 FIGURES = (
@@ -57,11 +60,11 @@ FIGURES = (
 
 
 def fitted(X, sizes=(5, 3), **options):
-    return CoSeparableNMF(*sizes, **{"preselect": SAMPLED, **options}).fit(X)
+    return CoSeparableNMF(*sizes, **{"sample_size": SAMPLE_SIZE, **options}).fit(X)
 
 
 def assert_same(model, other, tol=0.0):
-    """Assert that two models agree: in every bit, or within a tolerance in all that is no index."""
+    """Assert that two models agree: in every bit, or within a tolerance in everything but indices."""
     for name in SHORT[:4]:
         np.testing.assert_array_equal(getattr(model, name), getattr(other, name), err_msg=name)
     long = dask.compute(*(getattr(one, name) for name in LONG for one in (model, other)))
@@ -69,7 +72,7 @@ def assert_same(model, other, tol=0.0):
     np.testing.assert_array_equal(*pairs["row_labels_"])
     np.testing.assert_array_equal(*pairs["rows_"])
     if tol:
-        # With more rows than columns selected, rows have many best mixes; what these say of the columns is unique.
+        # With more rows than columns selected, rows have many best mixes; their product with the core is unique.
         P1, P1_other = pairs["row_factor_"]
         pairs["row_factor_"] = (P1 @ model.core_, P1_other @ other.core_)
     for name in ("row_factor_", "row_weights_"):
@@ -132,9 +135,9 @@ def test_every_scheduler_gives_the_answer_of_local_blocks_bit_for_bit(data, coun
 
 
 @pytest.mark.parametrize("data", DATA)
-def test_where_the_sample_holds_all_rows_the_choice_is_that_of_the_method_in_memory(data):
+def test_a_sample_of_all_rows_gives_the_selection_in_memory(data):
     X = DATA[data]
-    model = fitted(local(X, lengths_of(len(X), 9, ragged=True)), SIZES[data], preselect=None)
+    model = fitted(local(X, lengths_of(len(X), 9, ragged=True)), SIZES[data], sample_size=None)
     np.testing.assert_array_equal(model.sample_indices_, np.flatnonzero(X.any(axis=1)))
     whole = CoSeparableNMF(*SIZES[data]).fit(X)
     np.testing.assert_array_equal(model.row_indices_, whole.row_indices_)
@@ -154,7 +157,7 @@ def test_planted_rows_and_columns_are_found(noise):
     assert set(model.row_indices_) == set(truth.row_indices) == set(whole.row_indices_)
     assert set(model.col_indices_) == set(truth.col_indices) == set(whole.col_indices_)
     assert len(model.sample_indices_) < 400
-    assert model.n_passes_ <= 2 + choice.SEARCHES + fit.MOST_STEPS + 1
+    assert model.n_passes_ <= 2 + sample_selection.MAX_SEARCHES + column_factors.MAX_STEPS + 1
 
 
 @pytest.mark.parametrize("data", DATA)
@@ -175,28 +178,28 @@ def test_figures_are_those_of_the_factors(data):
     np.testing.assert_array_equal(model.rows_.compute(), labels == np.arange(model.n_rows_)[:, None])
     np.testing.assert_array_equal(model.get_indices(0)[0], np.flatnonzero(labels == 0))
     assert model.get_shape(0) == (np.count_nonzero(labels == 0), np.count_nonzero(model.columns_[0]))
-    record = model.factorization_
+    record = model.sample_factorization_
     np.testing.assert_array_equal(model.sample_indices_[record.selection.row_indices], model.row_indices_)
     np.testing.assert_allclose(record.row_factor, P1[model.sample_indices_], atol=1e-9)
     np.testing.assert_array_equal(record.row_labels, labels[model.sample_indices_])
 
 
-def test_a_sample_that_memory_has_no_room_for_is_cut_and_still_one_of_these_rows(monkeypatch):
+def test_a_sample_that_is_too_large_for_memory_is_made_smaller(monkeypatch):
     X = noisy(2000)
-    monkeypatch.setattr(fit, "MOST_ENTRIES", 150 * X.shape[1])
-    model = fitted(local(X, lengths_of(2000, 5)), preselect=None)
+    monkeypatch.setattr(in_blocks, "MAX_SAMPLE_ENTRIES", 150 * X.shape[1])
+    model = fitted(local(X, lengths_of(2000, 5)), sample_size=None)
     assert 100 < len(model.sample_indices_) < 250
-    twin = fitted(local(X, lengths_of(2000, 5)), preselect=(150, None))
+    twin = fitted(local(X, lengths_of(2000, 5)), sample_size=150)
     np.testing.assert_array_equal(model.row_indices_, twin.row_indices_)
     np.testing.assert_array_equal(model.sample_indices_, twin.sample_indices_)
     rows = model.transform(X[model.sample_indices_])
-    np.testing.assert_allclose(model.factorization_.row_factor @ model.core_, rows @ model.core_, atol=1e-8)
+    np.testing.assert_allclose(model.sample_factorization_.row_factor @ model.core_, rows @ model.core_, atol=1e-8)
 
 
-def test_rows_with_many_entries_do_not_take_more_room_than_there_is(monkeypatch):
+def test_rows_with_many_entries_make_the_sample_smaller(monkeypatch):
     X = np.vstack([np.eye(30)[np.arange(1800) % 30], 1 + noisy(200, 30)])
-    monkeypatch.setattr(fit, "MOST_ENTRIES", 100 * 30)
-    model = fitted(local(X, lengths_of(2000, 5), sp.csr_array), preselect=None)
+    monkeypatch.setattr(in_blocks, "MAX_SAMPLE_ENTRIES", 100 * 30)
+    model = fitted(local(X, lengths_of(2000, 5), sp.csr_array), sample_size=None)
     assert np.count_nonzero(X[model.sample_indices_]) < 150 * 30
 
 
@@ -232,7 +235,7 @@ def stopping(at, steps):
 
 
 @pytest.mark.parametrize(("make", "every"), [(local, 1), (chunked, 4)])
-def test_a_run_that_was_stopped_anywhere_goes_on_where_it_was(make, every, tmp_path):
+def test_a_stopped_fit_continues_where_it_was(make, every, tmp_path):
     X, lengths = DATA["counts"], lengths_of(900, 4)
     undisturbed, steps = fitted(make(X, lengths)), []
     fitted(make(X, lengths), callback=stopping(0, steps))
@@ -260,14 +263,14 @@ def die(stage, step, *_):
         os.kill(os.getpid(), signal.SIGKILL)
 
 X = counts()
-CoSeparableNMF(5, 3, preselect=(300, None), checkpoint=sys.argv[2], callback=die).fit(local(X, lengths_of(900, 4)))
+CoSeparableNMF(5, 3, sample_size=300, checkpoint=sys.argv[2], callback=die).fit(local(X, lengths_of(900, 4)))
 """
 
 
-def test_a_program_that_was_killed_goes_on_where_it_was(tmp_path):
+def test_a_killed_program_continues_where_it_was(tmp_path):
     undisturbed = fitted(local(counts(), lengths_of(900, 4)))
     places = {"candidates": ["statistics", "sample", "selection"], "outcome": ["factors", "candidates"]}
-    path = os.pathsep.join([str(Path(fit.__file__).parents[2]), str(Path(__file__).parents[1])])
+    path = os.pathsep.join([str(Path(in_blocks.__file__).parents[2]), str(Path(__file__).parents[1])])
     programs = {
         stage: subprocess.Popen(
             [sys.executable, "-c", PROGRAM, stage, tmp_path / stage], env={**os.environ, "PYTHONPATH": path}
@@ -287,7 +290,7 @@ def test_a_program_that_was_killed_goes_on_where_it_was(tmp_path):
 
 @pytest.mark.parametrize("method", ["xray", "spa"])
 @pytest.mark.parametrize("state", [lambda: None, lambda: 3, lambda: np.random.RandomState(3)])
-def test_what_is_random_is_the_same_after_a_stop(method, state, tmp_path):
+def test_random_numbers_are_the_same_after_a_stop(method, state, tmp_path):
     X, lengths, steps = DATA["counts"], lengths_of(900, 4), []
     undisturbed = fitted(local(X, lengths), method=method, random_state=state(), callback=stopping(0, steps))
     at = 1 + next(i for i, (stage, _, _) in enumerate(steps) if stage == "factors")
@@ -298,7 +301,7 @@ def test_what_is_random_is_the_same_after_a_stop(method, state, tmp_path):
 
 @pytest.fixture(scope="module")
 def left(tmp_path_factory):
-    """What a run leaves that is stopped in its last pass."""
+    """The checkpoint of a fit that was stopped in its last pass."""
     folder = tmp_path_factory.mktemp("left")
 
     def stop(stage, *_):
@@ -324,7 +327,7 @@ def left(tmp_path_factory):
     ],
     ids=str,
 )
-def test_what_another_run_left_is_not_taken(changes, left, tmp_path):
+def test_results_of_another_fit_are_not_used(changes, left, tmp_path):
     shutil.copytree(left, tmp_path, dirs_exist_ok=True)
     options = dict(changes)
     X, sizes, count = options.pop("X", counts()), options.pop("sizes", (5, 3)), options.pop("count", 4)
@@ -332,13 +335,13 @@ def test_what_another_run_left_is_not_taken(changes, left, tmp_path):
     assert_same(fitted(blocks, sizes, checkpoint=tmp_path, **options), fitted(blocks, sizes, **options))
 
 
-def test_a_checkpoint_of_a_method_of_ones_own_or_of_data_in_memory(tmp_path):
+def test_a_checkpoint_with_a_method_of_the_user_or_data_in_memory(tmp_path):
     X = DATA["noisy"]
     model = fitted(local(X, lengths_of(900, 4)), method=cosfgm, checkpoint=tmp_path / "kept")
     assert_same(model, fitted(local(X, lengths_of(900, 4)), method="cosfgm"))
     assert not (tmp_path / "kept").exists()
     with pytest.raises(ValueError, match=r"checkpoint=.*in memory"):
-        fitted(X, checkpoint=tmp_path)
+        fitted(X, sample_size=None, checkpoint=tmp_path)
 
 
 @pytest.mark.parametrize("where", [0, 2])
@@ -356,7 +359,7 @@ def test_an_unreadable_block_is_named_on_any_scheduler(where):
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e100, 1e300])
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
-def test_entries_whose_squares_are_no_floats_are_refused(scale, make):
+def test_entries_whose_squares_overflow_are_refused(scale, make):
     with pytest.raises(ValueError, match=r"X has a largest entry of .* multiply X by a constant"):
         fitted(row_blocks(make(DATA["noisy"] * scale)))
 
@@ -403,7 +406,7 @@ def test_fewer_rows_than_asked_for():
     assert sorted(model.row_indices_) == [5, 300, 800]
     assert model.row_labels_.tolist().count(-1) == 897
     with pytest.raises(ValueError, match="n_rows=901 must be at most n_samples=900"):
-        fitted(local(X, lengths_of(900, 4)), (901, 3), preselect=None)
+        fitted(local(X, lengths_of(900, 4)), (901, 3), sample_size=None)
     with pytest.raises(ValueError, match="no nonzero entry"):
         fitted(local(0 * X, lengths_of(900, 4)))
 
@@ -412,20 +415,20 @@ def test_one_row_one_column_and_one_block_a_row():
     X = DATA["noisy"]
     assert fitted(local(X[:1], [1]), (1, 1)).row_indices_.tolist() == [0]
     assert fitted(local(X[:, :1], lengths_of(900, 3)), (1, 1)).core_.shape == (1, 1)
-    model = fitted(local(X[:60], [1] * 60), preselect=None)
+    model = fitted(local(X[:60], [1] * 60), sample_size=None)
     np.testing.assert_array_equal(model.row_indices_, CoSeparableNMF(5, 3).fit(X[:60]).row_indices_)
 
 
 @pytest.mark.parametrize("scaling", ["rows", "columns", "degree"])
-def test_choice_under_a_scaling_is_that_of_the_method_in_memory(scaling):
+def test_the_selection_with_a_scaling_is_that_in_memory(scaling):
     X = DATA["counts"]
-    model = fitted(local(X, lengths_of(900, 4)), scaling=scaling, preselect=None)
+    model = fitted(local(X, lengths_of(900, 4)), scaling=scaling, sample_size=None)
     whole = CoSeparableNMF(5, 3, scaling=scaling).fit(X)
     np.testing.assert_array_equal(model.row_indices_, whole.row_indices_)
     np.testing.assert_array_equal(model.col_indices_, whole.col_indices_)
 
 
-def test_what_cannot_be_in_blocks_is_refused_before_anything_is_read(tmp_path):
+def test_sinkhorn_scaling_is_refused_before_anything_is_read(tmp_path):
     X = DATA["noisy"]
     lazy = da.from_delayed(dask.delayed(partial(noted, tmp_path, X, "x"))(), X.shape, X.dtype)
     lazy = da.concatenate([lazy, lazy])
@@ -443,7 +446,7 @@ def test_methods_find_what_was_planted(method):
     assert model.score(X) > 0.999
 
 
-def test_a_method_of_ones_own_may_have_any_history():
+def test_a_method_of_the_user_may_have_any_history():
     def first_ones(_X, n_rows, n_cols):
         return Selection(np.arange(n_rows), np.arange(n_cols), history=({"step": np.arange(3)},))
 
@@ -460,19 +463,19 @@ POOLS = {
 }
 
 
-@pytest.mark.parametrize("wishes", POOLS)
+@pytest.mark.parametrize("case", POOLS)
 @pytest.mark.parametrize("equal", [False, True])
-def test_pools_are_kept_to(wishes, equal):
+def test_pools_are_respected(case, equal):
     X = DATA["noisy"]
     X = X / np.linalg.norm(X, axis=1, keepdims=True) if equal else X
-    model = fitted(local(X, lengths_of(900, 4)), preselect=(60, None), **POOLS[wishes])
+    model = fitted(local(X, lengths_of(900, 4)), sample_size=60, **POOLS[case])
     for pool, chosen in (
-        (POOLS[wishes].get("row_pool", Pool()), model.row_indices_),
-        (POOLS[wishes].get("col_pool", Pool()), model.col_indices_),
+        (POOLS[case].get("row_pool", Pool()), model.row_indices_),
+        (POOLS[case].get("col_pool", Pool()), model.col_indices_),
     ):
         assert np.isin(pool.include, chosen).all()
         assert pool.candidates is None or np.isin(chosen, [*pool.candidates, *pool.include]).all()
-    assert_same(fitted(local(X, lengths_of(900, 9)), preselect=(60, None), **POOLS[wishes]), model, 1e-8)
+    assert_same(fitted(local(X, lengths_of(900, 9)), sample_size=60, **POOLS[case]), model, 1e-8)
 
 
 @pytest.mark.parametrize(
@@ -485,7 +488,7 @@ def test_pools_are_kept_to(wishes, equal):
         ([1, 2, 3], "must be a cosep.Pool"),
     ],
 )
-def test_pools_that_cannot_be_are_refused(pool, message):
+def test_impossible_pools_are_refused(pool, message):
     with pytest.raises(ValueError, match=f"(?s)row_pool.*{message}|{message}.*row_pool"):
         fitted(local(DATA["noisy"], [900]), row_pool=pool)
 
@@ -498,7 +501,7 @@ def test_a_zero_row_may_be_asked_for():
     assert np.isfinite(model.row_factor_).all()
 
 
-def test_a_row_that_no_topic_touches_belongs_to_the_strongest_one():
+def test_a_row_without_a_topic_belongs_to_the_strongest_one():
     X = np.zeros((61, 11))
     X[:20, :5], X[20:60, 5:10], X[60, 10] = 5, 3, 0.01
     model, whole = fitted(local(X, lengths_of(61, 4)), (2, 2)), CoSeparableNMF(2, 2).fit(X)
@@ -567,7 +570,7 @@ def test_names_of_a_dask_frame_are_kept_and_compared():
     assert model.feature_names_in_.tolist() == frame.columns.tolist()
     assert model.selected_features_.tolist() == [f"word {j}" for j in model.col_indices_]
     assert "word 3" in model.selected_features_
-    assert model.factorization_.col_names.tolist() == frame.columns.tolist()
+    assert model.sample_factorization_.col_names.tolist() == frame.columns.tolist()
     np.testing.assert_allclose(model.transform(lazy).compute() @ model.core_, model.transform(frame) @ model.core_)
     np.testing.assert_allclose(model.complete(lazy).compute(), model.complete(frame), atol=1e-12)
     with pytest.raises(ValueError, match="fitted to others"):
@@ -585,7 +588,7 @@ def test_row_names_of_the_sample_are_kept():
         return np.array([f"row {i}" for i in indices])
 
     model = fitted(local(DATA["noisy"], lengths_of(900, 4), row_names=name))
-    assert model.factorization_.row_names.tolist() == [f"row {i}" for i in model.sample_indices_]
+    assert model.sample_factorization_.row_names.tolist() == [f"row {i}" for i in model.sample_indices_]
 
 
 def test_a_model_with_lazy_arrays_is_cloned_pickled_and_fitted_again():
@@ -596,13 +599,99 @@ def test_a_model_with_lazy_arrays_is_cloned_pickled_and_fitted_again():
     assert twin.get_params() == model.get_params()
     assert_same(pickle.loads(pickle.dumps(model)), model)
     assert_same(twin.set_params(n_rows=5).fit(array(X, lengths_of(900, 4))), model)
+
+
+BLOCK_ATTRIBUTES = ("sample_indices_", "sample_factorization_", "n_passes_")
+
+
+def test_fits_in_memory_and_in_blocks_leave_no_attributes_of_each_other():
+    X = DATA["noisy"]
+    frame = pd.DataFrame(X, columns=[f"word {j}" for j in range(X.shape[1])])
+    model, whole = CoSeparableNMF(5, 3), CoSeparableNMF(5, 3).fit(X)
+    for _ in range(2):
+        model.fit(frame)
+        assert isinstance(model.row_factor_, np.ndarray)
+        assert model.factorization_.shape == X.shape
+        assert model.factorization_.col_names.tolist() == frame.columns.tolist()
+        assert len(model.selected_features_) == 3
+        assert not any(hasattr(model, name) for name in BLOCK_ATTRIBUTES)
+        model.set_params(sample_size=300).fit(array(X, lengths_of(900, 4)))
+        assert all(hasattr(model, name) for name in BLOCK_ATTRIBUTES)
+        assert not any(hasattr(model, name) for name in ("factorization_", "selected_features_", "feature_names_in_"))
+        assert model.sample_factorization_.shape == (len(model.sample_indices_), X.shape[1])
+        model.set_params(sample_size=None)
     model.fit(X)
-    assert isinstance(model.row_factor_, np.ndarray)
-    assert not hasattr(model, "sample_indices_")
-    assert not hasattr(model, "n_passes_")
+    assert vars(model).keys() == vars(whole).keys()
+    np.testing.assert_array_equal(model.row_factor_, whole.row_factor_)
 
 
-def test_random_state_decides_on_the_sample():
+def test_a_missing_record_says_which_one_to_use():
+    model = CoSeparableNMF(5, 3)
+    assert not any(hasattr(model, name) for name in ("factorization_", *BLOCK_ATTRIBUTES))
+    model.fit(row_blocks(DATA["noisy"]))
+    with pytest.raises(AttributeError, match=r"factorization_ is not set .* use sample_factorization_"):
+        _ = model.factorization_
+    assert not hasattr(pickle.loads(pickle.dumps(model)), "factorization_")
+    model.fit(DATA["noisy"])
+    with pytest.raises(AttributeError, match=r"sample_factorization_ is set by a fit to blocks .* use factorization_"):
+        _ = model.sample_factorization_
+
+
+def test_both_places_return_the_same_record():
+    X = DATA["noisy"]
+    whole, model = CoSeparableNMF(5, 3).fit(X).result_, CoSeparableNMF(5, 3).fit(row_blocks(X)).result_
+    for field in fields(FitResult):
+        name = field.name
+        here, there = getattr(whole, name), getattr(model, name)
+        if name in {"sample", "explainer", "n_passes"}:
+            assert here is None
+            assert there is not None
+        else:
+            assert type(here) is type(there), name
+            assert np.shape(here) == np.shape(there) or name == "objective", name
+    assert model.norm == pytest.approx(np.linalg.norm(X))
+    assert model.error == pytest.approx(model.relative_error * model.norm)
+    P1, U, labels = factors_of_rows(model.explainer, as_matrix(X[100:200]), 100)
+    np.testing.assert_allclose(P1 @ model.core, model.row_factor[100:200] @ model.core, atol=1e-9)
+    np.testing.assert_allclose(U, model.row_weights[100:200], atol=1e-9)
+    np.testing.assert_array_equal(labels, model.row_labels[100:200])
+    with pytest.raises(ValueError, match=r"use sample.factorization"):
+        _ = model.factorization
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sample_size": 4}, "sample_size=4 must be at least n_rows=5; sample more rows"),
+        ({"sample_size": 0}, "sample_size=0 must be a whole number of at least 1"),
+        ({"sample_size": 7.5}, "sample_size=7.5 must be a whole number"),
+        ({"preselect": 50}, r"preselect=50 asks for candidate rows.* use sample_size .*preselect=\(None, n\)"),
+        ({"preselect": (50, None)}, r"preselect=\(50, None\) asks for candidate rows.* use sample_size"),
+        ({"preselect": (None, 2)}, "preselect=2 must be at least n_cols=3"),
+    ],
+)
+def test_sizes_that_do_not_apply_to_blocks_are_refused_before_anything_is_read(options, message, tmp_path):
+    X = DATA["noisy"]
+    with pytest.raises(ValueError, match=message):
+        fitted(counting(tmp_path, X), **options)
+    assert reads(tmp_path) == 0
+
+
+def test_the_size_of_the_sample_does_not_apply_in_memory():
+    with pytest.raises(ValueError, match=r"sample_size=300 .* but X is in memory; drop it, or fit cosep.row_blocks"):
+        fitted(DATA["noisy"])
+
+
+def test_columns_of_blocks_are_preselected():
+    X = DATA["noisy"]
+    model = fitted(local(X, lengths_of(900, 4)), sample_size=None, preselect=(None, 10))
+    whole = CoSeparableNMF(5, 3, preselect=(None, 10)).fit(X)
+    np.testing.assert_array_equal(model.row_indices_, whole.row_indices_)
+    np.testing.assert_array_equal(model.col_indices_, whole.col_indices_)
+    assert model.row_fidelity_ == pytest.approx(whole.row_fidelity_, abs=1e-8)
+
+
+def test_random_state_is_the_seed_of_the_sample():
     X, lengths = DATA["noisy"], lengths_of(900, 4)
     models = [fitted(local(X, lengths), random_state=state) for state in (None, None, 1, np.random.RandomState(1))]
     np.testing.assert_array_equal(models[0].sample_indices_, models[1].sample_indices_)
@@ -613,7 +702,7 @@ def test_random_state_decides_on_the_sample():
 
 
 @pytest.mark.usefixtures("scheduler")
-def test_every_pass_tells_how_far_it_is():
+def test_every_pass_reports_its_progress():
     seen = []
     X = DATA["counts"]
     model = fitted(by_dask(X, lengths_of(900, 9)), callback=lambda *step: seen.append(step))

@@ -7,15 +7,17 @@ from threading import Barrier
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import cosep.fit.checkpoint
 from cosep import Pool
 from cosep.fit.candidates import Candidates, candidates
 from cosep.fit.checkpoint import Checkpoint
-from cosep.fit.factors import Fitted, Outcome, Short, Sums, outcome, sums
+from cosep.fit.explainer import RowExplainer
+from cosep.fit.factor_sums import ColumnSide, FactorSums, factor_sums
+from cosep.fit.outcome import Outcome, outcome
 from cosep.fit.passes import Passes
-from cosep.fit.statistics import Drawing, Statistics, statistics
+from cosep.fit.statistics import Draw, Statistics, statistics
+from cosep.matrix.local import LocalMatrix
 from cosep.records.archive import array_headers, read_arrays, write_arrays
 from in_blocks import DATA, FORMATS, lengths_of, local, some_directions
 
@@ -27,26 +29,32 @@ def states():
     rows, cols, n = np.array([1, 2, 3]), np.array([4, 5]), X.shape[1]
     S, P2, topics = X[np.ix_(rows, cols)], random.uniform(size=(2, n)), (random.uniform(size=(n, 3)),)
     return {
-        "statistics": (Statistics, statistics, Drawing(0, 50)),
+        "statistics": (Statistics, statistics, Draw(0, 50)),
         "candidates": (Candidates, candidates, some_directions(n)),
-        "factors": (Sums, sums, Short(S, cols, S @ P2, topics, np.ones(n))),
-        "later factors": (Sums, sums, Short(S, cols[:0], S @ P2, topics * 2, np.ones(n))),
-        "outcome": (Outcome, outcome, Fitted(S, cols, S @ P2, X[rows], P2, topics[0], np.ones(n), topics[0])),
+        "factors": (FactorSums, factor_sums, ColumnSide(S, cols, S @ P2, topics, np.ones(n))),
+        "later factors": (FactorSums, factor_sums, ColumnSide(S, cols[:0], S @ P2, topics * 2, np.ones(n))),
+        "outcome": (Outcome, outcome, RowExplainer(S, cols, S @ P2, X[rows], P2, topics[0], np.ones(n), topics[0])),
     }
 
 
+def started(data, checkpoint):
+    """Return passes with a checkpoint, or with the path of a folder that is removed at the end."""
+    return Passes(data, checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint, temporary=True))
+
+
 def refuse(*_anything):
-    msg = "was to be recalled"
+    msg = "the result should have been kept"
     raise AssertionError(msg)
 
 
 def same(a, b):
-    """Tell whether two records agree in every bit and type."""
+    """Return whether two records agree in every bit and type."""
     if isinstance(a, tuple):
         return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
-    if sp.issparse(a):
-        return all(
-            same(getattr(a, part), getattr(b, part)) for part in ("data", "indices", "indptr", "shape", "format")
+    if isinstance(a, LocalMatrix):
+        return a.is_sparse == b.is_sparse and all(
+            key == other and same(part, twin)
+            for (key, part), (other, twin) in zip(a.to_arrays().items(), b.to_arrays().items(), strict=True)
         )
     if isinstance(a, np.ndarray):
         return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
@@ -59,26 +67,26 @@ def blocks(A=X, count=5, make=np.asarray, **facts):
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("what", states())
-def test_answers_are_recalled_bit_for_bit(what, name, tmp_path):
+def test_results_are_kept_bit_for_bit(what, name, tmp_path):
     kind, task, state = states()[what]
-    found = Passes(blocks(make=FORMATS[name]), tmp_path).fold(what, kind, task, state)
-    again = Passes(blocks(make=FORMATS[name]), tmp_path).fold(what, kind, refuse, state)
+    found = started(blocks(make=FORMATS[name]), tmp_path).reduce(what, kind, task, state)
+    again = started(blocks(make=FORMATS[name]), tmp_path).reduce(what, kind, refuse, state)
     assert same(found, again)
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_rows_are_recalled_bit_for_bit(name, tmp_path):
+def test_rows_are_kept_bit_for_bit(name, tmp_path):
     wanted = np.array([3, 50, 899])
-    found = Passes(blocks(make=FORMATS[name]), tmp_path).rows("sample", wanted)
-    passes = Passes(blocks(make=FORMATS[name]), tmp_path)
+    found = started(blocks(make=FORMATS[name]), tmp_path).rows("sample", wanted)
+    passes = started(blocks(make=FORMATS[name]), tmp_path)
     passes.blocks.rows = refuse
-    assert same(found.values, passes.rows("sample", wanted).values)
+    assert same(found, passes.rows("sample", wanted))
 
 
-def test_passes_are_counted_whether_recalled_or_not(tmp_path):
+def test_passes_are_counted_whether_kept_or_not(tmp_path):
     for _ in range(2):
-        passes = Passes(blocks(), tmp_path)
-        passes.fold("statistics", Statistics, statistics, Drawing(0, 5))
+        passes = started(blocks(), tmp_path)
+        passes.reduce("statistics", Statistics, statistics, Draw(0, 5))
         passes.rows("sample", np.array([1]))
         assert passes.count == 2
 
@@ -86,33 +94,33 @@ def test_passes_are_counted_whether_recalled_or_not(tmp_path):
 @pytest.mark.parametrize(
     "other",
     [
-        lambda folder: Passes(blocks(X * 2), folder),
-        lambda folder: Passes(blocks(np.vstack([X[:899], X[0]])), folder),
-        lambda folder: Passes(blocks(count=6), folder),
-        lambda folder: Passes(blocks(names=[f"file {i}" for i in range(5)]), folder),
-        lambda folder: Passes(blocks(identity="other"), folder),
+        lambda folder: started(blocks(X * 2), folder),
+        lambda folder: started(blocks(np.vstack([X[:899], X[0]])), folder),
+        lambda folder: started(blocks(count=6), folder),
+        lambda folder: started(blocks(names=[f"file {i}" for i in range(5)]), folder),
+        lambda folder: started(blocks(identity="other"), folder),
     ],
     ids=["other data", "one other row", "other blocks", "other names", "other identity"],
 )
-def test_results_of_other_data_are_not_taken(other, tmp_path):
-    Passes(blocks(), tmp_path).fold("statistics", Statistics, statistics, Drawing(0, 5))
+def test_results_of_other_data_are_not_used(other, tmp_path):
+    started(blocks(), tmp_path).reduce("statistics", Statistics, statistics, Draw(0, 5))
     with pytest.raises(AssertionError):
-        other(tmp_path).fold("statistics", Statistics, refuse, Drawing(0, 5))
+        other(tmp_path).reduce("statistics", Statistics, refuse, Draw(0, 5))
 
 
-def test_results_of_another_question_are_not_taken(tmp_path):
-    Passes(blocks(), tmp_path).fold("statistics", Statistics, statistics, Drawing(0, 5))
-    for state in (Drawing(1, 5), Drawing(0, 6)):
+def test_results_of_another_task_are_not_used(tmp_path):
+    started(blocks(), tmp_path).reduce("statistics", Statistics, statistics, Draw(0, 5))
+    for state in (Draw(1, 5), Draw(0, 6)):
         with pytest.raises(AssertionError):
-            Passes(blocks(), tmp_path).fold("statistics", Statistics, refuse, state)
+            started(blocks(), tmp_path).reduce("statistics", Statistics, refuse, state)
 
 
-def test_pools_of_many_positions_are_told_apart(tmp_path):
+def test_pools_of_many_positions_have_different_keys(tmp_path):
     pool = np.arange(5000)
     other = pool.copy()
     other[2500] = 7000
     answers = [
-        Passes(blocks(), tmp_path).recall("selection", None, {"pool": Pool(candidates=one)}, lambda one=one: one)
+        started(blocks(), tmp_path).recall("selection", None, {"pool": Pool(candidates=one)}, lambda one=one: one)
         for one in (pool, other)
     ]
     np.testing.assert_array_equal(answers, [pool, other])
@@ -133,7 +141,7 @@ def foreign(path):
 
 
 def borrowed(path):
-    """The result of another question, under the name of this one."""
+    """The result of another task, under the name of this one."""
     arrays = read_arrays(path, array_headers(path))
     arrays["made_from"] = np.array("0" * 64)
     write_arrays(path, arrays)
@@ -156,24 +164,24 @@ def objects(path):
         lambda path: path.write_text("x"),
     ],
 )
-def test_a_damaged_result_is_found_anew(damage, tmp_path):
-    ask = ("statistics", Statistics, statistics, Drawing(0, 5))
-    found = Passes(blocks(), tmp_path).fold(*ask)
+def test_a_damaged_result_is_computed_again(damage, tmp_path):
+    ask = ("statistics", Statistics, statistics, Draw(0, 5))
+    found = started(blocks(), tmp_path).reduce(*ask)
     (path,) = tmp_path.iterdir()
     intact = path.read_bytes()
     damage(path)
-    assert same(Passes(blocks(), tmp_path).fold(*ask), found)
+    assert same(started(blocks(), tmp_path).reduce(*ask), found)
     assert read_arrays(path, array_headers(path)).keys() == {*array_headers(path)}
     assert len(path.read_bytes()) == len(intact)
 
 
-def test_nothing_is_left_of_a_finished_run(tmp_path):
+def test_a_complete_fit_removes_its_checkpoint(tmp_path):
     folder = tmp_path / "a" / "b"
-    passes = Passes(blocks(), folder)
-    passes.fold("statistics", Statistics, statistics, Drawing(0, 5))
+    passes = started(blocks(), folder)
+    passes.reduce("statistics", Statistics, statistics, Draw(0, 5))
     (path,) = folder.iterdir()
     (folder / f".{path.name}.123.part").write_text("half of it")
-    passes.forget()
+    passes.finish()
     assert not folder.exists()
 
 
@@ -190,15 +198,15 @@ def together(*calls):
 
 
 def test_several_fits_may_share_a_checkpoint(tmp_path):
-    """All find the same, whatever another one, which ends earlier, removes meanwhile."""
-    expected = blocks().reduce(statistics, Drawing(0, 50))
+    """All return the same result, also if one that ends earlier removes files that others need."""
+    expected = blocks().reduce(statistics, Draw(0, 50))
 
     def fit():
         found = []
         for _ in range(5):
-            passes = Passes(blocks(), tmp_path / "kept")
-            found += [passes.fold(name, Statistics, statistics, Drawing(0, 50)) for name in ("statistics", "again")]
-            passes.forget()
+            passes = started(blocks(), tmp_path / "kept")
+            found += [passes.reduce(name, Statistics, statistics, Draw(0, 50)) for name in ("statistics", "again")]
+            passes.finish()
         return found
 
     for found in together(*[fit] * 6):
@@ -207,7 +215,7 @@ def test_several_fits_may_share_a_checkpoint(tmp_path):
 
 
 def test_a_folder_that_another_fit_removes_is_made_again(tmp_path, monkeypatch):
-    passes, removed = Passes(blocks(), tmp_path / "kept"), []
+    passes, removed = started(blocks(), tmp_path / "kept"), []
 
     def write_after_removal(path, arrays):
         if len(removed) < 3:
@@ -216,7 +224,7 @@ def test_a_folder_that_another_fit_removes_is_made_again(tmp_path, monkeypatch):
         write_arrays(path, arrays)
 
     monkeypatch.setattr(cosep.fit.checkpoint, "write_arrays", write_after_removal)
-    passes.fold("statistics", Statistics, statistics, Drawing(0, 5))
+    passes.reduce("statistics", Statistics, statistics, Draw(0, 5))
     assert len(list((tmp_path / "kept").iterdir())) == 1
     assert len(removed) == 3
 
@@ -225,31 +233,31 @@ def test_a_full_disk_names_the_checkpoint(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    passes = Passes(blocks(), tmp_path)
+    passes = started(blocks(), tmp_path)
     monkeypatch.setattr(cosep.fit.checkpoint, "write_arrays", full)
     with pytest.raises(ValueError, match=r"checkpoint='.*' cannot be written to \(No space left on device\)"):
-        passes.fold("statistics", Statistics, statistics, Drawing(0, 5))
+        passes.reduce("statistics", Statistics, statistics, Draw(0, 5))
 
 
 def test_a_checkpoint_of_the_caller_is_removed_by_the_caller(tmp_path):
     checkpoint = Checkpoint(tmp_path / "kept")
-    passes = Passes(blocks(), checkpoint)
-    passes.fold("statistics", Statistics, statistics, Drawing(0, 5))
-    passes.forget()
+    passes = started(blocks(), checkpoint)
+    passes.reduce("statistics", Statistics, statistics, Draw(0, 5))
+    passes.finish()
     assert len(list((tmp_path / "kept").iterdir())) == 1
     checkpoint.forget()
     assert not (tmp_path / "kept").exists()
 
 
-def test_what_others_keep_in_the_folder_stays(tmp_path):
+def test_other_files_in_the_folder_stay(tmp_path):
     (tmp_path / "notes").write_text("mine")
-    passes = Passes(blocks(), tmp_path)
-    passes.fold("statistics", Statistics, statistics, Drawing(0, 5))
-    passes.forget()
+    passes = started(blocks(), tmp_path)
+    passes.reduce("statistics", Statistics, statistics, Draw(0, 5))
+    passes.finish()
     assert [path.name for path in tmp_path.iterdir()] == ["notes"]
 
 
-def test_a_folder_that_is_none_is_refused(tmp_path):
+def test_a_path_that_is_not_a_folder_is_refused(tmp_path):
     (tmp_path / "file").write_text("x")
     for bad, message in (
         (tmp_path / "file", "is a file"),
@@ -259,17 +267,17 @@ def test_a_folder_that_is_none_is_refused(tmp_path):
         (b"bytes", "path of a folder"),
     ):
         with pytest.raises(ValueError, match=f"checkpoint=.*{message}"):
-            Passes(blocks(), bad)
+            started(blocks(), bad)
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="the superuser may write everywhere")
 def test_a_read_only_folder_is_refused_before_anything_is_read(tmp_path):
     tmp_path.chmod(stat.S_IREAD | stat.S_IEXEC)
     with pytest.raises(ValueError, match="cannot be written to"):
-        Passes(blocks(), tmp_path)
+        started(blocks(), tmp_path)
 
 
-def test_blocks_that_say_what_they_are_need_not_be_read_for_it(tmp_path):
+def test_blocks_with_an_identity_are_not_read_for_it(tmp_path):
     known = blocks(identity="a file, and its age")
     known.reduce = refuse
-    Passes(known, tmp_path)
+    started(known, tmp_path)

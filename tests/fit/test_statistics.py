@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
-from cosep.fit.statistics import Drawing, Statistics, sample_of, statistics, uniforms
+from cosep.fit.row_uniforms import uniforms
+from cosep.fit.sampling import draw_sample
+from cosep.fit.statistics import Draw, Statistics, statistics
 from in_blocks import DATA, FORMATS, lengths_of, local
 
 
@@ -22,17 +24,17 @@ def slow_statistics(X, seed, most):
 @pytest.mark.parametrize("most", [1, 50, 10_000])
 def test_statistics_of_blocks_are_those_of_the_whole(data, count, ragged, name, most):
     X = DATA[data]
-    found = gathered(X, lengths_of(len(X), count, ragged=ragged), Drawing(3, most), FORMATS[name])
+    found = gathered(X, lengths_of(len(X), count, ragged=ragged), Draw(3, most), FORMATS[name])
     sums, squares, largest, priorities, drawn, sizes = slow_statistics(X, 3, most)
-    np.testing.assert_allclose(found.sums, sums, rtol=1e-13)
-    np.testing.assert_allclose(found.squares, squares, rtol=1e-13)
+    np.testing.assert_allclose(found.col_sums, sums, rtol=1e-13)
+    np.testing.assert_allclose(found.col_squares, squares, rtol=1e-13)
     assert found.largest == largest
-    assert found.most == most
+    assert found.max_drawn == most
     stored = X.shape[1] if name == "dense" else np.count_nonzero(X[drawn], axis=1)
     np.testing.assert_array_equal(found.stored, stored)
     np.testing.assert_array_equal(found.drawn, drawn)
     np.testing.assert_allclose(found.priorities, priorities, rtol=1e-12)
-    np.testing.assert_allclose(found.sizes, sizes, rtol=1e-12)
+    np.testing.assert_allclose(found.squared_norms, sizes, rtol=1e-12)
 
 
 def test_of_rows_with_the_same_priority_the_first_is_drawn():
@@ -73,8 +75,8 @@ def test_the_sample_estimates_squared_norms_without_bias(certain):
     truth, runs = (X**2).sum(axis=0), 300
     estimates = np.zeros((runs, X.shape[1]))
     for seed in range(runs):
-        found = gathered(X, [900], Drawing(seed, 151))
-        sample = sample_of(found, 150, certain)
+        found = gathered(X, [900], Draw(seed, 151))
+        sample = draw_sample(found, 150, certain)
         estimates[seed] = (sample.counts[:, None] * X[sample.indices] ** 2).sum(axis=0)
     spread = estimates.std(axis=0, ddof=1) / np.sqrt(runs)
     # A normal variable is beyond five of its deviations once in two million times.
@@ -84,18 +86,18 @@ def test_the_sample_estimates_squared_norms_without_bias(certain):
 
 def test_where_there_is_room_for_all_rows_each_counts_once():
     X = DATA["counts"]
-    sample = sample_of(gathered(X, [300] * 3, Drawing(0, 5000)), 4999, np.zeros(0, dtype=np.intp))
+    sample = draw_sample(gathered(X, [300] * 3, Draw(0, 5000)), 4999, np.zeros(0, dtype=np.intp))
     np.testing.assert_array_equal(sample.indices, np.flatnonzero(X.any(axis=1)))
     assert (sample.counts == 1).all()
 
 
 @pytest.mark.parametrize("certain", [[0], [0, 10, 20], "drawn", "all"])
 @pytest.mark.parametrize("size", [5, 100])
-def test_a_sample_holds_what_is_certain_and_no_row_that_was_not_drawn(certain, size):
+def test_a_sample_has_the_certain_rows_and_drawn_rows_only(certain, size):
     X = DATA["noisy"]
-    found = gathered(X, [900], Drawing(0, size + 1))
+    found = gathered(X, [900], Draw(0, size + 1))
     certain = {"drawn": np.sort(found.drawn), "all": np.arange(900)}.get(str(certain), certain)
-    sample = sample_of(found, size, np.array(certain, dtype=np.intp))
+    sample = draw_sample(found, size, np.array(certain, dtype=np.intp))
     assert np.isin(certain, sample.indices).all()
     assert (np.diff(sample.indices) > 0).all()
     assert (sample.counts >= 1).all()
@@ -104,14 +106,14 @@ def test_a_sample_holds_what_is_certain_and_no_row_that_was_not_drawn(certain, s
 
 
 def test_fewer_rows_drawn_are_the_first_ones():
-    found = gathered(DATA["noisy"], [900], Drawing(0, 200)).with_fewer(50)
-    expected = gathered(DATA["noisy"], [900], Drawing(0, 50))
-    assert found.most == 50
+    found = gathered(DATA["noisy"], [900], Draw(0, 200)).with_fewer(50)
+    expected = gathered(DATA["noisy"], [900], Draw(0, 50))
+    assert found.max_drawn == 50
     np.testing.assert_array_equal(found.drawn, expected.drawn)
-    np.testing.assert_array_equal(found.sizes, expected.sizes)
+    np.testing.assert_array_equal(found.squared_norms, expected.squared_norms)
 
 
 @pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e200, 1.7e308])
-def test_entries_whose_squares_are_no_floats_are_told_by_the_largest(scale):
+def test_the_largest_entry_is_found_if_squares_overflow(scale):
     X = DATA["noisy"] / DATA["noisy"].max() * scale
-    assert gathered(X, [300] * 3, Drawing(0, 10)).largest == X.max()
+    assert gathered(X, [300] * 3, Draw(0, 10)).largest == X.max()

@@ -245,7 +245,7 @@ def block(k, begun=None):
 
 def told():
     try:
-        return CoSeparableNMF(2, 2).fit(row_blocks(pieces)).factorization_.shape[1]
+        return CoSeparableNMF(2, 2).fit(row_blocks(pieces)).sample_factorization_.shape[1]
     except room.ClusterLostError as error:
         return f"lost: {error}"
 

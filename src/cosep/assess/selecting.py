@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from cosep.matrix.local import LocalMatrix
 from cosep.records.selection import Selection
-from cosep.select.method import options_for, refuse_no_selection
+from cosep.select.method import check_selected, options_for
 
 
 def select_without_warnings(
@@ -15,4 +15,4 @@ def select_without_warnings(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         chosen = select(M.raw, n_rows, n_cols, **options_for(select, random_state=seed))
-    return refuse_no_selection(chosen, select, ("row_indices", "col_indices"))
+    return check_selected(chosen, select, ("row_indices", "col_indices"))

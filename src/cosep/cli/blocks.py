@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,8 @@ from cosep.estimators import CoSeparableNMF
 from cosep.findings.topics import TIED, topics_of
 from cosep.findings.wording import count, percent
 from cosep.fit.checkpoint import Checkpoint
-from cosep.fit.factors import Fitted, long_factors
+from cosep.fit.explainer import RowExplainer, factors_of_rows
+from cosep.fit.result import SampleResult
 from cosep.io import read_blocks
 from cosep.io.block_writing import CHUNK, new_array
 from cosep.matrix.local import LocalMatrix
@@ -79,7 +80,7 @@ def run(path: Path, out: Path, wishes: Wishes, way: Way, manner: Manner, command
             summary["warnings"] = list(dict.fromkeys(str(one.message) for one in caught))
             summary["warnings"] += formula_warning(np.asarray(record.row_names), np.asarray(record.col_names))
             if wishes.report:
-                X = model.large_fit_.rows
+                X = cast("SampleResult", model.result_.sample).rows.raw
                 meta = {**record.meta, "warnings": summary["warnings"]}
                 if len(model.sample_indices_) < blocks.shape[0]:
                     meta["note"] = note(summary)
@@ -122,7 +123,7 @@ def fitted(
         usual(wishes.n_cols, blocks.shape[1]),
         method=wishes.method,
         scaling=wishes.scaling,
-        preselect=(way.sample, None),
+        sample_size=way.sample,
         callback=callback,
         checkpoint=checkpoint,
     ).fit(blocks)
@@ -130,7 +131,7 @@ def fitted(
 
 def named(model: CoSeparableNMF, blocks: RowBlocks, wishes: Wishes, command: str) -> Factorization:
     """Return the record of the sampled rows, with names and with how it was made."""
-    record: Factorization = model.factorization_
+    record: Factorization = model.sample_factorization_
     return replace(
         record,
         row_names=names_at(blocks, model.sample_indices_),
@@ -156,7 +157,7 @@ def figures(model: CoSeparableNMF, record: Factorization, blocks: RowBlocks) -> 
         "selected_rows": selected_rows,
         "selected_cols": selected_cols,
         **{f"{part}_fidelity": getattr(model, f"{part}_fidelity_") for part in ("row", "col", "core")},
-        "explained": 1.0 - model.large_fit_.relative_error,
+        "explained": 1.0 - model.result_.relative_error,
         "n_sampled": len(model.sample_indices_),
         "n_passes": model.n_passes_,
         "n_blocks": len(blocks.lengths),
@@ -181,7 +182,7 @@ LONG, SUMMED = ("P1", "U", "labels"), ("sizes", "gram", "products", "crosses", "
 class Asked(NamedTuple):
     """What a block needs to know: all that explains a row, the chosen rows by position, and their norms."""
 
-    fitted: Fitted
+    fitted: RowExplainer
     rows: Indices
     norms: Array
     dtype: np.dtype[Any]
@@ -222,7 +223,7 @@ def merged(found: Sequence[Any]) -> Told:
 
 def tell_of(asked: Asked, block: LocalMatrix, start: int) -> Told:
     """Explain the rows of one block."""
-    P1, U, labels = long_factors(asked.fitted, block, start)
+    P1, U, labels = factors_of_rows(asked.fitted, block, start)
     topics, lengths = factor_labels(U, asked.norms), np.sqrt(block.T.squared_norms())
     held = (U * asked.norms)[np.arange(len(topics)), topics] / np.where(lengths > 0, lengths, 1.0)
     positions = np.arange(start, start + len(topics))
@@ -242,15 +243,15 @@ def tell_of(asked: Asked, block: LocalMatrix, start: int) -> Told:
         parts,
         P1.T @ P1,
         block.cross(P1),
-        block.cross(block.take(cols=asked.fitted.cols)),
+        block.cross(block.take(cols=asked.fitted.col_indices)),
         block.squared_norms(),
     )
 
 
 def explained(path: Path, blocks: RowBlocks, model: CoSeparableNMF, tell: Callback) -> Told:
     """Explain all rows, write the answers to a store, and return what they add up to."""
-    fit, m = model.large_fit_.fitted, blocks.shape[0]
-    asked = Asked(fit, np.asarray(model.row_indices_), np.linalg.norm(fit.R, axis=1), blocks.dtype)
+    fit, m = cast("RowExplainer", model.result_.explainer), blocks.shape[0]
+    asked = Asked(fit, np.asarray(model.row_indices_), np.linalg.norm(fit.selected_rows, axis=1), blocks.dtype)
     r1 = len(asked.rows)
     optional("zarr", "writing the factors of all rows", "dask").create_group(str(path))
     shapes = {"row_factor": (r1,), "row_weights": (r1,), "row_labels": ()}

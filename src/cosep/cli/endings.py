@@ -36,7 +36,7 @@ OPTIONS = {
     "stop_words": "--stop-words",
     "min_df": "--min-df",
     "top_words": "--top-words",
-    "preselect": "--sample",
+    "sample_size": "--sample",
     "checkpoint": "--checkpoint",
     "scheduler": "--scheduler",
 }

@@ -20,11 +20,11 @@ class BiorthogonalNMF(BiclusterMixin, Model):
     n_components : int or (int, int)
         How many clusters of rows and of columns, one number for both or one for each.
     max_iter : int
-        Iterations at the most.
+        Largest number of iterations.
     tol : float
-        Stop when the squared error has changed by less than ``tol`` times the squared norm of X within ten iterations.
+        Stop when the squared error changes by less than ``tol`` times the squared norm of X in ten iterations.
     callback : callable, optional
-        Called as ``callback("biorthogonal", step, most_steps, relative_error)`` while ``fit`` goes on.
+        Called as ``callback("biorthogonal", step, n_steps, relative_error)`` during ``fit``.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class BiorthogonalNMF(BiclusterMixin, Model):
     n_iter_ : int
         Iterations of the fit.
     history_ : tuple
-        ``1/2 ||X - F S G'||^2 / ||X||^2`` at the start and after each iteration; it may rise at times.
+        ``1/2 ||X - F S G'||^2 / ||X||^2`` at the start and after each iteration; it may rise sometimes.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.estimators.base import Factorizer, frobenius_error, in_units
+from cosep.estimators.base import Factorizer, frobenius_error, in_data_units, unit_scaled
+from cosep.fit.selector import selector_input
 from cosep.matrix.checks import check_choice, check_count, check_random
 from cosep.matrix.local import LocalMatrix
 from cosep.select.cur import METHODS, cur
-from cosep.select.method import Method, method_named, options_for, refuse_no_selection
+from cosep.select.method import Method, check_selected, method_named, options_for
 from cosep.solve.cur_link import LINKS, link_selected
 
 
@@ -28,7 +29,7 @@ class CUR(Factorizer):
         cols]^+``, from the selected rows and columns alone (S. A. Goreinov, E. E. Tyrtyshnikov and N. L. Zamarashkin,
         Linear Algebra Appl. 261, 1-21, 1997, doi:10.1016/S0024-3795(96)00301-1).
     random_state : int, RandomState instance or None
-        Handed to methods that draw random numbers. Those offered by name draw none.
+        Passed to methods that draw random numbers; the named ones do not.
 
     Attributes
     ----------
@@ -48,14 +49,14 @@ class CUR(Factorizer):
         Frobenius norm of the difference between X and the product of the three.
     gap_ : None
     history_ : tuple
-        How the selection went; see the method.
+        History of the selection; see the method.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
     Notes
     -----
-    ``transform`` returns the coefficients of new rows in the selected rows, ``X[:, cols] @ link_``: it reads the
-    selected columns alone. ``inverse_transform(transform(X))`` is ``X[:, cols] @ link_ @ components_``, for the data of
+    ``transform`` returns the coefficients of new rows in the selected rows, ``X[:, cols] @ link_``: it uses only the
+    selected columns. ``inverse_transform(transform(X))`` is ``X[:, cols] @ link_ @ components_``, for the data of
     the fit the decomposition itself.
 
     Examples
@@ -86,7 +87,7 @@ class CUR(Factorizer):
         self.random_state = random_state
 
     def _fit(self, M: LocalMatrix) -> None:
-        """Select rows and columns of X and find what links them."""
+        """Select rows and columns of X and find the matrix that links them."""
         check_count(self.n_rows, "n_rows", M.shape[0], "n_samples")
         check_count(self.n_cols, "n_cols", M.shape[1], "n_features")
         check_choice(self.link, "link", LINKS)
@@ -94,8 +95,8 @@ class CUR(Factorizer):
         known = {name: partial(cur, method=name) for name in METHODS}
         method = method_named(self.method, known, "X", "n_rows", "n_cols")
         options = options_for(method, random_state=self.random_state)
-        chosen = method(M.values, self.n_rows, self.n_cols, **options)
-        selection = refuse_no_selection(chosen, method, ("row_indices", "col_indices"))
+        chosen = method(selector_input(self.method, M), self.n_rows, self.n_cols, **options)
+        selection = check_selected(chosen, method, ("row_indices", "col_indices"))
         factors = link_selected(M, selection, self.link)
         self._store(factors, selection)
         self.components_ = factors.col_factor
@@ -104,6 +105,5 @@ class CUR(Factorizer):
         self.reconstruction_err_ = frobenius_error(M, factors)
 
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
-        exponent = int(np.frexp(np.abs(self.link_).max(initial=0.0))[1])
-        U = np.ldexp(self.link_.astype(np.float64), -exponent)
-        return in_units(M.take(cols=self.col_indices_) @ U, M.exponent + exponent, M.dtype)
+        U, shift = unit_scaled(self.link_)
+        return in_data_units(M, M.take(cols=self.col_indices_) @ U, shift)

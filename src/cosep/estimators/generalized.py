@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.estimators.base import Factorizer, check_preselect_pair, frobenius_error, in_units
+from cosep.estimators.base import Factorizer, check_finite, frobenius_error, unit_scaled
+from cosep.fit.preselect_sizes import check_preselect_pair
+from cosep.fit.selector import selector_input
 from cosep.matrix.checks import check_callback, check_number, check_positive, check_random
 from cosep.matrix.local import LocalMatrix
 from cosep.records.selection import Selection
@@ -28,30 +30,30 @@ class GeneralizedSeparableNMF(Factorizer):
     Parameters
     ----------
     n_components : int, optional
-        How many rows and columns to select in all; the method decides how many of each. One side may get none.
+        How many rows and columns to select in all; the method decides how many of each, possibly none of one side.
     n_rows, n_cols : int, optional
-        How many of each, in place of ``n_components``, or at most so many where that is given too; one of them may
-        be 0.
+        How many of each. If ``n_components`` is given too, these are the largest numbers. One of them may be 0.
     method : {"gspa", "gsfgm"} or callable
-        How to select: a function of this package by name, or any ``(X, r, n_rows=..., n_cols=...) -> Selection``, which
-        gets these three as they were given.
+        How to select: a function of this package by name, or any ``(X, r, n_rows=..., n_cols=...) -> Selection``; it
+        is called with ``n_components``, ``n_rows`` and ``n_cols`` as given.
     preselect : int, pair of int or None
-        Select among so many rows and so many columns, which stand for clusters of the others; see `preselect`. Makes
-        large data small, and can lose the best ones. None, or more than there are, keeps all of a side.
+        Select among this many candidate rows and columns, which stand for clusters of the others; see `preselect`.
+        Candidates make large data small, but the best ones may not be among them. Default: None, which keeps all of a
+        side.
     max_iter : int
-        Alternations of the fit at the most.
+        Largest number of alternations of the fit.
     tol : float
         Stop when an alternation lowers the squared error by less than ``tol`` times the squared norm of X.
     random_state : int, RandomState instance or None
-        Handed to methods that draw random numbers. Those offered by name draw none.
+        Passed to methods that draw random numbers; the named ones do not.
     callback : callable, optional
-        Called as ``callback(stage, step, most_steps, relative_error)`` while ``fit`` goes on; the stages are
+        Called as ``callback(stage, step, n_steps, relative_error)`` during ``fit``; the stages are
         "preselect", "select" and "mix".
 
     Attributes
     ----------
     row_indices_, col_indices_ : ndarray of int or None
-        The selected rows and columns, best first; None for a side that got none.
+        The selected rows and columns, best first; None for a side of which none was selected.
     selected_features_ : ndarray of str
         Names of the selected columns, if there are any and X has names.
     n_rows_, n_cols_ : int
@@ -65,10 +67,10 @@ class GeneralizedSeparableNMF(Factorizer):
     reconstruction_err_ : float
         Frobenius norm of the difference between X and the product of the factors.
     n_iter_ : int
-        Alternations of the fit; 1 where a single side was selected, which needs none.
+        Alternations of the fit; 1 if only one side was selected, which needs none.
     gap_ : None
     history_ : tuple
-        How the selection went; see the method.
+        History of the selection; see the method.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -121,7 +123,8 @@ class GeneralizedSeparableNMF(Factorizer):
         select = preselected(method, *check_preselect_pair(self.preselect, self.n_rows or 1, self.n_cols or 1))
         if self.preselect is not None and self.callback is not None:
             options["callback"] = self.callback
-        selection = select(M.values, self.n_components, n_rows=self.n_rows, n_cols=self.n_cols, **options)
+        X = selector_input(self.method, M)
+        selection = select(X, self.n_components, n_rows=self.n_rows, n_cols=self.n_cols, **options)
         if not isinstance(selection, Selection):
             msg = f"method={shown(method)} must return a Selection, got {shown(selection)}."
             raise ValueError(msg)
@@ -138,8 +141,7 @@ class GeneralizedSeparableNMF(Factorizer):
         H, P2 = (part.astype(np.float64) for part in np.split(self.components_, [self.n_rows_]))
         C = np.zeros((M.shape[0], 0)) if self.col_indices_ is None else M.take(cols=self.col_indices_)
         if self.n_rows_:
-            exponent = int(np.frexp(H.max())[1])
-            weights = row_weights(M, C, np.ldexp(H, -exponent), P2)
-            parts.append(in_units(weights, M.exponent - exponent, weights.dtype))
-        parts.append(np.ldexp(C, M.exponent))
+            H, shift = unit_scaled(H)
+            parts.append(check_finite(M.in_units(row_weights(M, C, H, P2), shift=-shift)))
+        parts.append(M.in_units(C))
         return narrow(np.hstack(parts), M.dtype)

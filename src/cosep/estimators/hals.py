@@ -1,4 +1,4 @@
-"""HALSNMF: a matrix explained by a few nonnegative components of no fixed origin."""
+"""HALSNMF: a matrix explained by a few nonnegative components."""
 
 from cosep.estimators.base import Factorizer
 from cosep.matrix.checks import check_count
@@ -11,18 +11,18 @@ class HALSNMF(Factorizer):
     """Explain a nonnegative matrix by a few nonnegative components, ``X ~ W @ H``, with the smallest error.
 
     Accelerated HALS of N. Gillis and F. Glineur, doi:10.1162/NECO_a_00256. Its components are mixtures that need not
-    resemble any row: the error that it reaches is what models of selected rows and columns are measured by.
+    resemble any row. Its error is a reference for models of selected rows and columns.
 
     Parameters
     ----------
     n_components : int
         How many components.
     max_iter : int
-        Iterations at the most.
+        Largest number of iterations.
     tol : float
         Stop when an iteration lowers the squared error by less than ``tol`` times the squared norm of X.
     callback : callable, optional
-        Called as ``callback("ahals", step, most_steps, relative_error)`` while ``fit`` goes on.
+        Called as ``callback("ahals", step, n_steps, relative_error)`` during ``fit``.
 
     Attributes
     ----------

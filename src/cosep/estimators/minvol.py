@@ -15,7 +15,7 @@ class MinVolNMF(Factorizer):
     """Explain every row of a nonnegative matrix as a mix of a few corners, ``X ~ W @ H``, that enclose little volume.
 
     ``min ||X - W H||_F^2 + l logdet(H H' + delta I)`` over ``H >= 0`` and rows of W in the unit simplex: weights that
-    sum to one at the most. Under mild conditions the corners are unique even if no row is one, where SeparableNMF
+    sum to at most one. Under mild conditions the corners are unique even if no row is one, where SeparableNMF
     needs one row at each. Leplat, Ang and Gillis, doi:10.1109/ICASSP.2019.8682280.
 
     Parameters
@@ -23,15 +23,15 @@ class MinVolNMF(Factorizer):
     n_components : int
         How many corners.
     penalty : float
-        The share of the error that the volume weighs at the start.
+        The weight of the volume at the start, as a share of the error.
     delta : float
-        What keeps the volume of flat corners above zero, in units of the largest squared norm of a row to start from.
+        Keeps the volume of flat corners above zero, in units of the largest squared norm of an initial corner.
     max_iter : int
-        Iterations at the most.
+        Largest number of iterations.
     tol : float
         Stop when an iteration lowers the objective by less than ``tol`` times the squared norm of X.
     callback : callable, optional
-        Called as ``callback("minvol", step, most_steps, relative_error)`` while ``fit`` goes on.
+        Called as ``callback("minvol", step, n_steps, relative_error)`` during ``fit``.
 
     Attributes
     ----------
@@ -53,8 +53,8 @@ class MinVolNMF(Factorizer):
 
     Notes
     -----
-    The weights of new rows are bound to the simplex too, so that ``transform(2 * X)`` is not twice ``transform(X)``:
-    a row far beyond the corners is explained by the nearest mix of them.
+    The weights of new rows are in the simplex too, so that ``transform(2 * X)`` is not twice ``transform(X)``: a row
+    far outside the corners is explained by the nearest mix of them.
 
     Examples
     --------

@@ -3,15 +3,17 @@
 import warnings
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from cosep.estimators.base import Factorizer, by_position, check_preselect, frobenius_error
+from cosep.estimators.base import Factorizer, frobenius_error
+from cosep.fit.pools import pool_by_position
+from cosep.fit.preselect_sizes import check_preselect
+from cosep.fit.selector import selector_input
 from cosep.matrix.checks import check_choice, check_count, check_random
 from cosep.matrix.local import LocalMatrix
 from cosep.records.selection import SelectionWarning
 from cosep.select import COLUMN_SELECTORS
-from cosep.select.method import Method, method_named, options_for, refuse_no_selection
+from cosep.select.method import Method, check_selected, method_named, options_for
 from cosep.select.pool import Pool
 from cosep.select.preselected import preselected
 from cosep.select.warn import warn_if_fewer
@@ -34,8 +36,8 @@ class SeparableNMF(Factorizer):
     axis : {"columns", "rows"}
         Which to select.
     preselect : int or None
-        Select among so many, which stand for clusters of the others; see `preselect`. Makes large data small, and can
-        lose the best ones. None, or more than there are, keeps all.
+        Select among this many candidates, which stand for clusters of the others; see `preselect`. Candidates make
+        large data small, but the best columns may not be among them. Default: None, which keeps all.
     random_state : int, RandomState instance or None
         Seed for methods that draw random numbers, such as "xray".
     pool : Pool, optional
@@ -48,7 +50,7 @@ class SeparableNMF(Factorizer):
     selected_features_ : ndarray of str
         Names of the selected columns, if columns were selected and X has names.
     n_components_ : int
-        How many were selected: fewer than asked for, with a warning, if the others are mixes of these.
+        How many were selected: fewer than asked for, with a warning, if all others are mixes of these.
     components_ : ndarray of shape (n_components_, n_features)
         The mixing weights of all columns, or the selected rows.
     row_factor_, col_factor_ : ndarray of shape (m, n_components_) and (n_components_, n_features)
@@ -58,12 +60,12 @@ class SeparableNMF(Factorizer):
     reconstruction_err_ : float
         Frobenius norm of the difference between X and the product of the factors.
     col_fidelity_, row_fidelity_ : float or None
-        How much of X the selected columns or rows explain, 1 being all of it; None for the other side, and for
-        ``core_fidelity_``, which only a selection of both has.
+        How much of X the selected columns or rows explain; 1 is all of it. None for the other side, and for
+        ``core_fidelity_``, which only a selection of both sides has.
     gap_ : float or None
-        Relative duality gap of the selection, where the method has one.
+        Relative duality gap of the selection, if the method has one.
     history_ : tuple
-        How the selection went; see the method.
+        History of the selection; see the method.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -102,12 +104,13 @@ class SeparableNMF(Factorizer):
         check_random(self.random_state)
         names = getattr(self, "feature_names_in_", None) if by_columns else None
         method = method_named(self.method, COLUMN_SELECTORS, "X", "r")
-        options = options_for(method, pool=by_position(self.pool, names, "pool"), random_state=self.random_state)
+        options = options_for(method, pool=pool_by_position(self.pool, names, "pool"), random_state=self.random_state)
         select = preselected(method, cols=check_preselect(self.preselect, self.n_components, "n_components"))
         with warnings.catch_warnings():
-            # A selector speaks of columns, whatever they are; what it has to say is said here.
+            # The warning of a selector names columns, also where these are rows of X; the one below names the side.
             warnings.simplefilter("ignore", SelectionWarning)
-            chosen = refuse_no_selection(select(side.values, self.n_components, **options), method, ("col_indices",))
+            found = select(selector_input(self.method, side), self.n_components, **options)
+        chosen = check_selected(found, method, ("col_indices",))
         warn_if_fewer(chosen.col_indices, self.n_components, self.axis)
         selection = chosen if by_columns else chosen.T
         factors = mix(M, selection)
@@ -119,5 +122,5 @@ class SeparableNMF(Factorizer):
 
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         if self.col_indices_ is not None:
-            return np.ldexp(M.take(cols=self.col_indices_), M.exponent).astype(M.dtype)
+            return M.in_units(M.take(cols=self.col_indices_)).astype(M.dtype)
         return super()._mixtures(M)

@@ -7,7 +7,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.estimators.base import Factorizer, by_position, frobenius_error
+from cosep.estimators.base import Factorizer, frobenius_error
+from cosep.fit.pools import pool_by_position
 from cosep.matrix.checks import check_count
 from cosep.matrix.local import LocalMatrix
 from cosep.nmf.trisymmetric import ANCHORS, trisymmetric
@@ -30,14 +31,14 @@ class TriSymmetricNMF(Factorizer):
     n_components : int
         How many anchors, and topics.
     pool : Pool, optional
-        Which columns may be anchors, and which must be, by position or by name. Rare words are noisy anchors: it pays
-        to leave them out.
+        Which columns may be anchors, and which must be, by position or by name. Rare words are noisy anchors: leave
+        them out.
     max_iter : int
-        Steps of the fit of S at the most.
+        Largest number of steps of the fit of S.
     tol : float
         Stop them at this relative KKT residual.
     callback : callable, optional
-        Called as ``callback("trisymmetric", step, most_steps, relative_error)`` while ``fit`` goes on.
+        Called as ``callback("trisymmetric", step, n_steps, relative_error)`` during ``fit``.
 
     Attributes
     ----------
@@ -50,7 +51,7 @@ class TriSymmetricNMF(Factorizer):
     core_ : ndarray of shape (n_components_, n_components_)
         S, divided by its sum: the share of what occurs together that two topics have.
     n_components_ : int
-        How many were found: fewer than asked for, with a warning, if the others are mixes of these.
+        How many were found: fewer than asked for, with a warning, if all others are mixes of these.
     row_factor_, col_factor_ : ndarray of shape (m, n_components_) and (n_components_, n_features)
         W, the topics of the rows, which is what `transform` returns for the data of the fit, and T.
     row_labels_, column_labels_ : ndarray of int
@@ -93,9 +94,9 @@ class TriSymmetricNMF(Factorizer):
     def _fit(self, M: LocalMatrix) -> None:
         """Find the anchors and topics of X, and the topics of its rows."""
         r = check_count(self.n_components, "n_components", M.shape[1], "n_features")
-        pool = by_position(self.pool, getattr(self, "feature_names_in_", None), "pool")
+        pool = pool_by_position(self.pool, getattr(self, "feature_names_in_", None), "pool")
         with warnings.catch_warnings():
-            # Said below, so that the caller of this method hears it.
+            # Issued below, so that it points to the caller of this method.
             warnings.simplefilter("ignore", SelectionWarning)
             found = trisymmetric(M, r, pool=pool, max_iter=self.max_iter, tol=self.tol, callback=self.callback)
         chosen = cast("Selection", found.selection)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cosep.estimators import CoSeparableNMF
-from cosep.estimators.base import by_position
+from cosep.fit.pools import pool_by_position
 from cosep.matrix.validation import as_matrix
 from cosep.select.pool import Pool
 from cosep.utils.extras import optional
@@ -84,11 +84,11 @@ def annotate(
     model = CoSeparableNMF(
         n_rows,
         n_cols,
-        row_pool=by_position(row_pool, row_names, "row_pool"),
-        col_pool=by_position(col_pool, col_names, "col_pool"),
+        row_pool=pool_by_position(row_pool, row_names, "row_pool"),
+        col_pool=pool_by_position(col_pool, col_names, "col_pool"),
         **options,
     ).fit(values)
-    model.factorization_ = replace(model.factorization_, row_names=row_names, col_names=col_names)
+    model.result_ = replace(model.result_, row_names=row_names, col_names=col_names)
     rows, cols = np.asarray(model.row_indices_), np.asarray(model.col_indices_)
     with warnings.catch_warnings():
         # That a view turns into an object of its own is said above.

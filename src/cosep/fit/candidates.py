@@ -1,32 +1,39 @@
-"""Directions enter; the rows of all blocks that go farthest in each leave.
+"""The passes over blocks that search all rows for better candidates than those of the sample.
 
 Notation
 --------
 Z : the small problem, weighted rows of the sample
-H, U : its chosen rows, of length one, and the weights that explain all of Z by them, Z ~ U H
+H, U : its selected rows, of norm one, and the weights that explain all of Z by them, Z ~ U H
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from cosep.matrix.block import stack
-from cosep.matrix.local import LocalMatrix
+from cosep.matrix.local import LocalMatrix, stacked
 from cosep.solve.nonnegative import coefficients
 from cosep.utils.types import Array, Indices
 
-# Rows that are kept for each direction.
-KEPT = 4
-# Merits that agree in so many digits are a tie, which the first row wins.
-DIGITS = 9
+# How many rows are kept for each direction.
+ROWS_PER_DIRECTION = 4
+# Scores that agree in this many decimals are tied, and the first row wins.
+SCORE_DECIMALS = 9
 
 
 class Directions(NamedTuple):
-    """Where to look: for rows that are most like a direction, and for those that are most extreme in one.
+    """Where to search.
 
-    Columns are multiplied by ``col_scale`` first. Rows must be among the ``allowed``, in ascending order, if any are
-    named.
+    Attributes
+    ----------
+    typical : ndarray of shape (n, k)
+        Directions that a candidate should be similar to.
+    extreme : ndarray of shape (n, k)
+        Directions in which a candidate should be extreme.
+    col_scale : ndarray of shape (n,) or None
+        Columns are multiplied by this first.
+    allowed : ndarray of int or None
+        Positions of the rows to search, in ascending order; None for all.
     """
 
     typical: Array
@@ -36,48 +43,57 @@ class Directions(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """For every direction the rows with the largest merits, and these rows themselves.
+    """The best rows for each direction.
 
-    Both are of shape (directions, `KEPT`); the position -1 stands for no row.
+    Attributes
+    ----------
+    scores : ndarray of shape (n_directions, ROWS_PER_DIRECTION)
+        The largest scores, in descending order; ``-inf`` where there is no row.
+    indices : ndarray of int, of the same shape
+        Positions of these rows; -1 where there is no row.
+    found : ndarray of int
+        Positions of all these rows, each once.
+    rows : LocalMatrix
+        The rows of ``found``.
     """
 
-    merits: Array
+    scores: Array
     indices: Indices
     found: Indices
-    rows: Any
+    rows: LocalMatrix
 
     def merge(self, others: Sequence[Self]) -> "Candidates":
-        """Let following rows compete."""
+        """Add the candidates of the following rows, and keep the best."""
         parts = [self, *others]
-        merits, indices = (
-            np.concatenate([getattr(part, name) for part in parts], axis=1) for name in ("merits", "indices")
+        scores, indices = (
+            np.concatenate([getattr(part, name) for part in parts], axis=1) for name in ("scores", "indices")
         )
-        # Earlier blocks come first, so that the first of those that tie wins.
-        order = np.argsort(-merits, axis=1, kind="stable")[:, :KEPT]
-        merits, indices = np.take_along_axis(merits, order, 1), np.take_along_axis(indices, order, 1)
-        kept = [np.isin(part.found, indices) for part in parts]
+        # Earlier blocks come first, so that the first of tied rows wins.
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :ROWS_PER_DIRECTION]
+        scores, indices = np.take_along_axis(scores, order, 1), np.take_along_axis(indices, order, 1)
+        kept = [np.flatnonzero(np.isin(part.found, indices)) for part in parts]
         return Candidates(
-            merits,
+            scores,
             indices,
-            np.concatenate([part.found[mask] for part, mask in zip(parts, kept, strict=True)]),
-            stack([part.rows[mask] for part, mask in zip(parts, kept, strict=True)]),
+            np.concatenate([part.found[some] for part, some in zip(parts, kept, strict=True)]),
+            stacked([part.rows.rows(some) for part, some in zip(parts, kept, strict=True)]),
         )
 
 
-def directions(Z: LocalMatrix, chosen: Indices) -> tuple[Array, Array]:
-    """Return where rows better than the chosen ones would lie, one direction each, in two ways.
+def directions(Z: LocalMatrix, selected: Indices) -> tuple[Array, Array]:
+    """Return the typical and the extreme direction of each selected row, in which better rows would lie.
 
-    Typical: what the others leave of the data that a chosen row explains, which a row in its place should be like.
-    Extreme: the direction in which it goes beyond all the others; of a separable matrix the rows that go farthest
-    there are the vertices.
+    Typical: what the other rows leave of the data that a selected row explains; a better row is similar to it.
+    Extreme: the direction in which a selected row goes beyond all others. In a separable matrix the rows that go
+    farthest in these directions are the vertices.
     """
-    H = _unit(Z.take(rows=chosen).T).T
+    H = _unit_columns(Z.take(rows=selected).T).T
     U = coefficients(Z, H)
-    left = Z.cross(U) - H.T @ (U.T @ U) + H.T * np.einsum("ij,ij->j", U, U)
-    return _unit(np.maximum(left, 0.0)), _unit(np.asarray(np.linalg.pinv(H), dtype=np.float64))
+    rest = Z.cross(U) - H.T @ (U.T @ U) + H.T * np.einsum("ij,ij->j", U, U)
+    return _unit_columns(np.maximum(rest, 0.0)), _unit_columns(np.asarray(np.linalg.pinv(H), dtype=np.float64))
 
 
-def _unit(A: Array) -> Array:
+def _unit_columns(A: Array) -> Array:
     lengths = np.linalg.norm(A, axis=0)
     return np.asarray(A / np.where(lengths > 0, lengths, 1.0))
 
@@ -86,26 +102,27 @@ def candidates(where: Directions, block: LocalMatrix, start: int) -> Candidates:
     """Return the best rows of one block."""
     M = block if where.col_scale is None else block.scaled(np.ones(block.shape[0]), where.col_scale)
     lengths, sums = np.sqrt(M.T.squared_norms()), M.T.sums()
-    out = lengths == 0
+    excluded = lengths == 0
     if where.allowed is not None:
-        out[~np.isin(np.arange(start, start + len(out)), where.allowed)] = True
-    merits = np.hstack(
+        excluded[~np.isin(np.arange(start, start + len(excluded)), where.allowed)] = True
+    scores = np.hstack(
         [
             M.dot(part) / np.where(sizes > 0, sizes, 1.0)[:, None]
             for part, sizes in ((where.typical, lengths), (where.extreme, sums))
         ]
     )
-    merits = np.round(merits, DIGITS, out=merits)
-    merits[out] = -np.inf
-    best = np.array([_first_largest(column) for column in np.ascontiguousarray(merits.T)])
-    values = np.where(best >= 0, np.take_along_axis(merits.T, np.maximum(best, 0), 1), -np.inf)
+    scores = np.round(scores, SCORE_DECIMALS, out=scores)
+    scores[excluded] = -np.inf
+    best = np.array([_first_largest(column) for column in np.ascontiguousarray(scores.T)])
+    values = np.where(best >= 0, np.take_along_axis(scores.T, np.maximum(best, 0), 1), -np.inf)
     found = np.unique(best[best >= 0])
-    return Candidates(values, np.where(best >= 0, best + start, -1), found + start, block.values[found])
+    return Candidates(values, np.where(best >= 0, best + start, -1), found + start, block.rows(found))
 
 
-def _first_largest(merits: Array) -> Indices:
-    """Return where the largest merits are, largest first, of those that tie the first; -1 where there are no more."""
-    least = np.partition(merits, -KEPT)[-KEPT] if len(merits) > KEPT else -np.inf
-    strong = np.flatnonzero((merits >= least) & (merits > -np.inf))
-    strong = strong[np.argsort(-merits[strong], kind="stable")][:KEPT]
-    return np.pad(strong, (0, KEPT - len(strong)), constant_values=-1)
+def _first_largest(scores: Array) -> Indices:
+    """Return the positions of the largest scores in descending order, the first of tied ones; padded with -1."""
+    many = len(scores) > ROWS_PER_DIRECTION
+    least = np.partition(scores, -ROWS_PER_DIRECTION)[-ROWS_PER_DIRECTION] if many else -np.inf
+    strong = np.flatnonzero((scores >= least) & (scores > -np.inf))
+    strong = strong[np.argsort(-scores[strong], kind="stable")][:ROWS_PER_DIRECTION]
+    return np.pad(strong, (0, ROWS_PER_DIRECTION - len(strong)), constant_values=-1)

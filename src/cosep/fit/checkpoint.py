@@ -1,4 +1,4 @@
-"""A folder that keeps the results of passes over blocks, so that a fit that was stopped can go on."""
+"""A folder that keeps the results of passes over blocks, so that a stopped fit can continue."""
 
 import tempfile
 from collections.abc import Callable
@@ -13,56 +13,60 @@ from cosep.utils.atomic import unfinished
 from cosep.utils.messages import one_line, shown
 from cosep.utils.paths import check_path
 
-# Under this name a file holds what its result was made from.
+# The name under which a file holds the hash of what its result was made from.
 KEY = "made_from"
-# Another fit can remove the folder only once, when it ends.
-MOST_ATTEMPTS = 100
+# Other fits, which remove the folder when they end, can make a write fail; this often is enough for many fits.
+MAX_ATTEMPTS = 100
 
 
 class Checkpoint:
     """A folder that keeps the results of passes.
 
-    Several fits may use one folder at the same time. What one of them removes, another writes or finds again.
+    Several fits may use the same folder at the same time. If one of them removes a file that another one needs, that
+    one writes it again.
 
     Parameters
     ----------
     folder : path
-        New or not.
+        A new or an existing folder.
+    temporary : bool
+        Whether the fit removes the results when it is complete. If not, the caller removes them by `forget`.
     """
 
-    def __init__(self, folder: Any) -> None:
+    def __init__(self, folder: Any, *, temporary: bool = False) -> None:
         self.folder = check_path(folder, "checkpoint", "the path of a folder, or None")
+        self.temporary = temporary
         self.used: list[Path] = []
         if self.folder.exists() and not self.folder.is_dir():
-            msg = f"checkpoint={shown(str(folder))} is a file; name a folder, new or not."
+            msg = f"checkpoint={shown(str(folder))} is a file; name a new or an existing folder."
             raise ValueError(msg)
 
     def __fspath__(self) -> str:
         return str(self.folder)
 
     def prepare(self) -> None:
-        """Make the folder; refuse, before anything is computed, one that cannot be written to."""
+        """Make the folder; raise ValueError, before anything is computed, if it cannot be written to."""
         self._in_folder(lambda: tempfile.TemporaryFile(dir=self.folder).close())
 
     def load(self, name: str, key: str) -> dict[str, Any] | None:
-        """Return the arrays that were kept under this name, if they were made from the same as the key says."""
+        """Return the arrays that were kept under this name and key, or None."""
         path = self._path(name, key)
         self.used.append(path)
         try:
             arrays = read_arrays(path, array_headers(path))
             return arrays if arrays.pop(KEY).item() == key else None
-        except Exception:  # noqa: BLE001 - a damaged file can make its readers raise anything, and is made anew
+        except Exception:  # noqa: BLE001 - a damaged file can raise anything, and is written again
             return None
 
     def keep(self, name: str, key: str, arrays: dict[str, Any]) -> None:
-        """Write arrays."""
+        """Write arrays under a name and a key."""
         self._in_folder(lambda: write_arrays(self._path(name, key), {KEY: np.array(key), **arrays}))
 
     def forget(self) -> None:
-        """Remove the results that were used; the folder too, if nothing else is in it."""
+        """Remove the results that were used, and the folder if nothing else is in it."""
         for path in self.used:
             for file in (path, *unfinished(path)):
-                with suppress(OSError):  # the fit is done, and its result matters more
+                with suppress(OSError):  # the fit is complete, and its result matters more
                     file.unlink(missing_ok=True)
         with suppress(OSError):  # not empty, or in use by the system
             self.folder.rmdir()
@@ -71,13 +75,13 @@ class Checkpoint:
         return self.folder / f"{name}-{key[:32]}.npz"
 
     def _in_folder(self, write: Callable[[], None]) -> None:
-        """Write into the folder; again if another fit, which has come to its end, removes the folder meanwhile."""
-        for attempt in range(MOST_ATTEMPTS):
+        """Write into the folder, and try again if another fit removes the folder meanwhile."""
+        for attempt in range(MAX_ATTEMPTS):
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 write()
             except OSError as error:
-                if isinstance(error, (FileNotFoundError, FileExistsError)) and attempt + 1 < MOST_ATTEMPTS:
+                if isinstance(error, (FileNotFoundError, FileExistsError)) and attempt + 1 < MAX_ATTEMPTS:
                     continue
                 msg = (
                     f"checkpoint={shown(str(self.folder))} cannot be written to ({error.strerror or one_line(error)}); "

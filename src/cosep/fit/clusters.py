@@ -1,4 +1,4 @@
-"""A matrix and the rows and columns selected from it enter, clusters of all rows and all columns leave.
+"""Clusters of rows and columns by plain NMF of the balanced matrix.
 
 Notation
 --------
@@ -22,7 +22,15 @@ from cosep.utils.types import Array, Indices
 
 
 class Clusters(NamedTuple):
-    """The cluster of every row, that of every column, and the cluster of columns that goes with each one of rows."""
+    """Clusters of rows and columns.
+
+    Attributes
+    ----------
+    row_labels, col_labels : ndarray of int
+        The cluster of each row and of each column; -1 for an all-zero one.
+    partners : ndarray of int
+        For each cluster of rows, the cluster of columns that goes with it most.
+    """
 
     row_labels: Indices
     col_labels: Indices
@@ -33,13 +41,13 @@ def co_cluster(M: LocalMatrix, rows: Indices, cols: Indices, budget: Budget) -> 
     """Factor A, in which long rows and frequent columns do not outweigh the others, and label by the factors.
 
     A row belongs to the component with the largest share ``W[i,k] ||V[:,k]||``, a column likewise: shares do not
-    depend on how the scale is split between the factors. A row that no component touches belongs to the strongest one,
-    an all-zero row to none, -1. The k-th cluster is the one that the k-th selected row (column) has most part in,
-    as far as that can be for all at once.
+    depend on how the scale is split between the factors. A row in which no component has a share belongs to the
+    strongest component; an all-zero row gets -1. The k-th cluster is the one in which the k-th selected row (column)
+    has its largest share, as far as this is possible for all of them at once.
     """
     part = filled(M, rows, cols)
     M, rows, cols = part.M, part.row_positions(rows), part.col_positions(cols)
-    A = scale(LocalMatrix(M.values), "degree")[0]
+    A = scale(M.mantissa, "degree")[0]
     factors = cluster_factors(A, rows, cols, budget)
     of_rows, of_cols = _shares(*factors[0], rows), _shares(*factors[-1][::-1], cols)
     return Clusters(
@@ -50,7 +58,7 @@ def co_cluster(M: LocalMatrix, rows: Indices, cols: Indices, budget: Budget) -> 
 
 
 def cluster_factors(A: LocalMatrix, rows: Indices, cols: Indices, budget: Budget) -> list[tuple[Array, Array]]:
-    """Return W and V by which rows and columns are clustered: one pair for both where there are as many of both."""
+    """Return pairs W, V for the clusters of rows and of columns: a single pair if there are as many of both."""
     part = filled(A, rows, cols)
     A, rows, cols = part.M, part.row_positions(rows), part.col_positions(cols)
     from_rows = column_weights(A.T, rows).T, A.take(rows=rows).T
@@ -63,13 +71,13 @@ def cluster_factors(A: LocalMatrix, rows: Indices, cols: Indices, budget: Budget
 
 
 def _shares(W: Array, V: Array, chosen: Indices) -> Array:
-    """Return what each component contributes to each row, in an order that puts the chosen rows in their own ones."""
+    """Return what each component contributes to each row, component k being that of the k-th chosen row."""
     shares = W * np.linalg.norm(V, axis=0)
     return np.asarray(shares[:, assigned_components(shares[chosen])])
 
 
 def label(shares: Array, sums: Array) -> Indices:
-    """Return the component with the largest share, the strongest one where none has any; -1 where the sum is zero."""
+    """Return the component with the largest share, the strongest if none has a share; -1 if the sum is zero."""
     labels = factor_labels(shares, np.ones(shares.shape[1]))
     return np.where((labels < 0) & (sums > 0), first_largest(np.linalg.norm(shares, axis=0)), labels)
 

@@ -1,4 +1,4 @@
-"""A factorization and rows enter; how much of each row every representative has leaves.
+"""Shares of the representatives in rows.
 
 Notation
 --------
@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from cosep.matrix.local import LocalMatrix
 from cosep.matrix.validation import as_matrix
 from cosep.records.factorization import Factorization
 from cosep.solve.nonnegative import coefficients
@@ -23,15 +22,15 @@ def memberships(factorization: Factorization, X: Any) -> tuple[Array, Array]:
     Parameters
     ----------
     factorization : Factorization
-        One with a core and weights, as `mix` and ``CoSeparableNMF.factorization_`` have them.
+        With a core and weights, such as that of `mix` or ``CoSeparableNMF.factorization_``.
     X : array-like or sparse of shape (m_new, n)
-        Rows that were fitted or new ones; for columns pass the transposes of both.
+        Fitted or new rows; for columns, pass the transposes of both.
 
     Returns
     -------
     shares : ndarray of shape (m_new, n_rows)
         The part of each representative in what is explained of a row, ``U[i, k] * ||S[k] V||`` divided by their sum;
-        zeros for a row of which nothing is explained.
+        zeros for a row that is not explained at all.
     errors : ndarray of shape (m_new,)
         ``||x - u S V|| / ||x||``; nan for an all-zero row.
 
@@ -59,5 +58,5 @@ def memberships(factorization: Factorization, X: Any) -> tuple[Array, Array]:
     U = coefficients(M, H)
     parts = U * np.linalg.norm(H, axis=1)
     sums = parts.sum(axis=1, keepdims=True)
-    errors = Factorization(U, None, H).row_errors(LocalMatrix(M.values))
+    errors = Factorization(U, None, H).row_errors(M.mantissa)
     return parts / np.where(sums > 0, sums, 1.0), errors

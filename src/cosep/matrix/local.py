@@ -4,7 +4,7 @@ Answers are float64, whatever the type of the data. A sparse matrix is never mad
 rows at a time. Questions are about columns; ask the transpose about rows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -106,6 +106,21 @@ class LocalMatrix:
             return LocalMatrix(self.in_units(self.values))
         X = self.values
         return LocalMatrix(type(X)((self.in_units(X.data), X.indices, X.indptr), shape=X.shape))
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the stored parts by name, for a file or a checksum; see `from_arrays`."""
+        if not self.is_sparse:
+            return {"dense": self.values}
+        X = self.values.tocsr()
+        return {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "LocalMatrix":
+        """Return the matrix without a power of two that `to_arrays` was called on."""
+        if "dense" in arrays:
+            return cls(arrays["dense"])
+        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+        return cls(scipy.sparse.csr_array(parts, shape=tuple(arrays["shape"].tolist())))
 
     def count_nonzero(self) -> int:
         """Return the number of nonzero entries, the same however they are stored."""
@@ -233,3 +248,12 @@ class LocalMatrix:
             data = X.data * np.repeat(of_major, np.diff(X.indptr)) * of_minor[X.indices]
             return LocalMatrix(type(X)((data, X.indices, X.indptr), shape=X.shape), self.exponent)
         return LocalMatrix(self.values * row_scale[:, None] * col_scale, self.exponent)
+
+
+def stacked(matrices: Sequence[LocalMatrix]) -> LocalMatrix:
+    """Concatenate the rows of matrices in the same units; the result is sparse if one of them is."""
+    if len(matrices) == 1:
+        return matrices[0]
+    if any(M.is_sparse for M in matrices):
+        return LocalMatrix(scipy.sparse.vstack([scipy.sparse.csr_array(M.values) for M in matrices], format="csr"))
+    return LocalMatrix(np.concatenate([M.values for M in matrices]))

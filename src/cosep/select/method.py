@@ -29,7 +29,7 @@ def method_named(
     return method
 
 
-def refuse_no_selection(chosen: Any, method: Callable[..., Selection], sides: tuple[str, ...]) -> Selection:
+def check_selected(chosen: Any, method: Callable[..., Selection], sides: tuple[str, ...]) -> Selection:
     """Return a selection that has these sides; raise ValueError for anything else."""
     if not isinstance(chosen, Selection) or any(getattr(chosen, side) is None for side in sides):
         msg = f"method={shown(method)} must return a Selection with {' and '.join(sides)}, got {shown(chosen)}."

@@ -1,13 +1,47 @@
 """Alternating minimisation over two factors, with extrapolation."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cosep.matrix.local import LocalMatrix
 from cosep.solve.nonnegative import nonnegative
 from cosep.utils.types import Array, Callback
+
+
+class Iterate(NamedTuple):
+    """The state of an alternation over P1 and P2 that extrapolates P1.
+
+    Attributes
+    ----------
+    P1, P2 : ndarray
+        The best factors so far; a caller that keeps P2 itself passes None for it.
+    before : ndarray
+        The P1 before; P1 itself if the next step is not to be extrapolated.
+    objective : tuple of float
+        The values at the start and after each step that did not raise it.
+    done : bool
+        Whether to stop.
+    """
+
+    P1: Array
+    P2: Any
+    before: Array
+    objective: tuple[float, ...]
+    done: bool = False
+
+    def ahead(self) -> Array:
+        """Return where P1 would be after the same step again, the point to advance from."""
+        ahead = 2.0 * self.P1
+        ahead -= self.before
+        return np.maximum(ahead, 0.0, out=ahead)
+
+    def after(self, P1: Array, P2: Any, value: float, tol: float) -> "Iterate":
+        """Return the state after a step; one that raised the value is repeated from P1 without extrapolation."""
+        if value > self.objective[-1]:
+            return self._replace(before=self.P1, done=self.before is self.P1)
+        return Iterate(P1, P2, self.P1, (*self.objective, value), self.objective[-1] - value <= 0.5 * tol)
 
 
 class Budget(NamedTuple):
@@ -29,6 +63,11 @@ class Budget(NamedTuple):
     max_iter: int
     tol: float
     callback: Callback | None = None
+
+    def report(self, step: int, now: Iterate) -> None:
+        """Call the callback."""
+        if self.callback is not None:
+            self.callback(self.stage, step, self.max_iter, float(np.sqrt(max(2.0 * now.objective[-1], 0.0))))
 
 
 def refit(M: LocalMatrix, S: Array, P1: Array, P2: Array, budget: Budget) -> tuple[Array, Array, list[float]]:
@@ -54,24 +93,13 @@ def alternate(
 
     If the value rises, the step is repeated from P1 itself, so that the returned values never rise.
     """
-    objective, before = [value], P1
+    now = Iterate(P1, P2, P1, (value,))
     for step in range(1, budget.max_iter + 1):
-        ahead = 2.0 * P1
-        ahead -= before
-        Q1, Q2, value = advance(np.maximum(ahead, 0.0, out=ahead), P2)
-        if budget.callback is not None:
-            error = float(np.sqrt(max(2.0 * min(value, objective[-1]), 0.0)))
-            budget.callback(budget.stage, step, budget.max_iter, error)
-        if value > objective[-1]:
-            if before is P1:
-                break
-            before = P1
-            continue
-        before, P1, P2 = P1, Q1, Q2
-        objective.append(value)
-        if objective[-2] - value <= 0.5 * budget.tol:
+        now = now.after(*advance(now.ahead(), now.P2), budget.tol)
+        budget.report(step, now)
+        if now.done:
             break
-    return P1, P2, objective
+    return now.P1, now.P2, list(now.objective)
 
 
 def half_squared_error(total: float, A: Array, B: Array, V: Array) -> float:

@@ -1,0 +1,61 @@
+"""The pipeline of a fit: scale, select, mix, label, measure."""
+
+from typing import Any, Protocol
+
+from cosep.fit.in_blocks import InBlocks
+from cosep.fit.in_memory import InMemory
+from cosep.fit.plan import Plan
+from cosep.fit.result import FitResult
+from cosep.matrix.local import LocalMatrix
+from cosep.matrix.row_blocks import RowBlocks
+
+
+class Steps(Protocol):
+    """The steps of a fit, where the matrix is stored. What one step returns is passed on to later steps."""
+
+    def scale(self) -> Any:
+        """Scale the matrix for the selection."""
+
+    def select(self, scaled: Any) -> Any:
+        """Select rows and columns of the scaled matrix."""
+
+    def mix(self, chosen: Any) -> Any:
+        """Fit the factors and weights of the selected rows and columns to the matrix itself."""
+
+    def label(self, chosen: Any, factors: Any) -> Any:
+        """Cluster rows and columns."""
+
+    def measure(self, chosen: Any, factors: Any, clusters: Any) -> FitResult:
+        """Measure how much of the matrix is explained, and return everything as one record."""
+
+
+def fit(matrix: LocalMatrix | RowBlocks, plan: Plan) -> FitResult:
+    """Explain a matrix by some of its rows and columns, ``X ~ row_factor @ X[rows][:, cols] @ col_factor``.
+
+    Parameters
+    ----------
+    matrix : LocalMatrix or RowBlocks
+        In memory or in blocks of rows.
+    plan : Plan
+        Made by `make_plan` for a matrix of this shape and kind.
+
+    Returns
+    -------
+    FitResult
+
+    Examples
+    --------
+    >>> from cosep import faithful, make_coseparable
+    >>> from cosep.fit.pipeline import fit
+    >>> from cosep.fit.plan import Plan
+    >>> from cosep.matrix.validation import as_matrix
+    >>> X, _ = make_coseparable(30, 20, 3, 3, random_state=0)
+    >>> fit(as_matrix(X), Plan(n_rows=3, n_cols=3, method=faithful)).relative_error < 1e-6
+    True
+    """
+    steps: Steps = InMemory(matrix, plan) if isinstance(matrix, LocalMatrix) else InBlocks(matrix, plan)
+    scaled = steps.scale()
+    chosen = steps.select(scaled)
+    factors = steps.mix(chosen)
+    clusters = steps.label(chosen, factors)
+    return steps.measure(chosen, factors, clusters)

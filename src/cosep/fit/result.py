@@ -1,0 +1,137 @@
+"""The result of a fit, the same record for a matrix in memory and in blocks of rows."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosep.fit.explainer import RowExplainer
+from cosep.matrix.local import LocalMatrix
+from cosep.records.factorization import Factorization
+from cosep.records.fidelity import CoreDiagnosis, Fidelity
+from cosep.records.selection import Selection
+from cosep.utils.types import Indices
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SampleResult:
+    """The sampled rows of a matrix in blocks, and their part of the result.
+
+    Attributes
+    ----------
+    indices : ndarray of int
+        Positions of the sampled rows in the whole matrix, in ascending order.
+    rows : LocalMatrix
+        These rows, with all columns.
+    factorization : Factorization
+        The factors of these rows; its selection holds positions in the sample.
+    """
+
+    indices: Indices
+    rows: LocalMatrix
+    factorization: Factorization
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FitResult:
+    """What a fit found, ``X ~ row_factor @ core @ col_factor``.
+
+    For blocks that Dask evaluates, ``row_factor``, ``row_weights`` and ``row_labels`` are lazy Dask arrays.
+
+    Attributes
+    ----------
+    selection : Selection
+        The selected rows and columns, by their positions in X.
+    core : ndarray of shape (n_rows, n_cols)
+        ``X[rows][:, cols]``.
+    row_factor, col_factor : array of shape (m, n_rows) and (n_cols, n)
+        The refitted factors.
+    components : ndarray of shape (n_rows, n)
+        ``core @ col_factor``.
+    row_weights, col_weights : array of shape (m, n_rows) and (n_cols, n)
+        Every row as a mix of the selected rows, every column as a mix of the selected columns.
+    row_labels, col_labels : array of int, of shape (m,) and (n,)
+        Clusters; -1 for an all-zero row or column.
+    partner_clusters : ndarray of int, of shape (n_rows,)
+        For each cluster of rows, the cluster of columns that goes with it most.
+    fidelity : Fidelity
+        How much of X the selected rows, columns and core explain by their weights.
+    relative_error : float
+        ``||X - row_factor @ core @ col_factor||_F / ||X||_F``.
+    error : float
+        The same in the units of X, not divided by the norm.
+    norm : float
+        ``||X||_F``.
+    objective : list of float
+        Half the squared relative error, at the start and after each alternation that lowered it.
+    dtype : dtype
+        Type of the data, and of the factors.
+    row_names, col_names : ndarray of str or None
+        Names for `factorization`.
+    sample : SampleResult or None
+        In blocks: the sampled rows. None for a matrix in memory.
+    explainer : RowExplainer or None
+        In blocks: what `factors_of_rows` needs to find the factors, weights and clusters of a block of rows.
+    n_passes : int or None
+        In blocks: how often the data was read.
+    """
+
+    selection: Selection
+    core: NDArray[Any]
+    row_factor: Any
+    col_factor: NDArray[Any]
+    components: NDArray[Any]
+    row_weights: Any
+    col_weights: NDArray[Any]
+    row_labels: Any
+    col_labels: Indices
+    partner_clusters: Indices
+    fidelity: Fidelity
+    relative_error: float
+    error: float
+    norm: float
+    objective: list[float]
+    dtype: np.dtype[Any]
+    row_names: NDArray[Any] | None = None
+    col_names: NDArray[Any] | None = None
+    sample: SampleResult | None = None
+    explainer: RowExplainer | None = None
+    n_passes: int | None = None
+
+    @cached_property
+    def factorization(self) -> Factorization:
+        """The factors of all rows as one record; raises ValueError for a matrix in blocks."""
+        if self.sample is not None:
+            msg = "The factors of all rows of a matrix in blocks are not one record; use sample.factorization."
+            raise ValueError(msg)
+        return Factorization(
+            row_factor=self.row_factor,
+            core=self.core,
+            col_factor=self.col_factor,
+            selection=self.selection,
+            row_weights=self.row_weights,
+            col_weights=self.col_weights,
+            row_labels=self.row_labels,
+            col_labels=self.col_labels,
+            row_names=self.row_names,
+            col_names=self.col_names,
+            meta={"objective": self.objective},
+        )
+
+    @property
+    def core_diagnosis(self) -> CoreDiagnosis:
+        """Nonzeros, zero rows and columns, and condition of the core."""
+        return (self.factorization if self.sample is None else self.sample.factorization).diagnose_core()
+
+
+def components_of(core: NDArray[Any], col_factor: NDArray[Any]) -> NDArray[Any]:
+    """Return ``core @ col_factor``; raise ValueError if it is beyond the largest float."""
+    with np.errstate(over="ignore"):
+        product = core.astype(np.float64) @ col_factor.astype(np.float64)
+        components: NDArray[Any] = product.astype(np.result_type(core, col_factor))
+    if not np.isfinite(components).all():
+        msg = "X is so near the largest float that its components are not finite; divide X by a constant."
+        raise ValueError(msg)
+    return components

@@ -1,0 +1,154 @@
+"""Selection from a sample of the rows of a matrix in blocks.
+
+The sampled rows, weighted, are a small problem for any selector. Then all rows are searched for better candidates,
+which join the sample.
+
+Notation
+--------
+Z : the small problem, scaled rows of the sample times the square roots of their counts
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from cosep.fit.candidates import Candidates, Directions, candidates, directions
+from cosep.fit.passes import Passes
+from cosep.fit.plan import Plan
+from cosep.fit.pools import check_row_pool
+from cosep.fit.row_uniforms import uniforms
+from cosep.fit.sampling import RowSample, draw_sample
+from cosep.fit.statistics import Statistics
+from cosep.fit.stored_selection import select_once
+from cosep.matrix.local import LocalMatrix, stacked
+from cosep.matrix.scaling import inverse
+from cosep.matrix.validation import recheck
+from cosep.records.selection import Selection
+from cosep.select.pool import Pool
+from cosep.utils.types import Array, Indices
+
+# How often all rows are searched for better candidates.
+MAX_SEARCHES = 2
+# The warnings of the selector are issued for the line that called `fit` of the estimator.
+USER_STACKLEVEL = 5
+
+
+class BlockScaling(NamedTuple):
+    """The scaling of a matrix in blocks, as far as the first pass determines it.
+
+    Attributes
+    ----------
+    statistics : Statistics
+        Result of the first pass.
+    sample_size : int
+        How many rows to sample.
+    row_power : float
+        Rows are divided by this power of their sums.
+    col_scale : ndarray of shape (n,)
+        Columns are multiplied by this.
+    """
+
+    statistics: Statistics
+    sample_size: int
+    row_power: float
+    col_scale: Array
+
+
+class KnownRows(NamedTuple):
+    """Rows that are in memory.
+
+    Attributes
+    ----------
+    indices : ndarray of int
+        Positions in the whole matrix, in ascending order.
+    rows : LocalMatrix
+    """
+
+    indices: Indices
+    rows: LocalMatrix
+
+    def with_more(self, indices: Indices, rows: LocalMatrix) -> "KnownRows":
+        """Add rows, some of which may be known already."""
+        new = np.flatnonzero(~np.isin(indices, self.indices))
+        together = np.concatenate([self.indices, indices[new]])
+        order = np.argsort(together)
+        return KnownRows(together[order], stacked([self.rows, rows.rows(new)]).rows(order))
+
+    def at(self, indices: Indices) -> LocalMatrix:
+        """Return rows by their positions in the whole matrix."""
+        return self.rows.rows(np.searchsorted(self.indices, indices))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SampleSelection:
+    """Rows and columns selected from a sample.
+
+    Attributes
+    ----------
+    in_sample : Selection
+        Rows by their positions in the sample.
+    sample : RowSample
+    M : LocalMatrix
+        The rows of the sample.
+    statistics : Statistics
+        Result of the first pass.
+    """
+
+    in_sample: Selection
+    sample: RowSample
+    M: LocalMatrix
+    statistics: Statistics
+
+    @property
+    def rows(self) -> Indices:
+        """The selected rows, by their positions in the sample."""
+        return np.asarray(self.in_sample.row_indices)
+
+    @property
+    def cols(self) -> Indices:
+        """The selected columns."""
+        return np.asarray(self.in_sample.col_indices)
+
+    @property
+    def selection(self) -> Selection:
+        """The same selection by positions in the whole matrix."""
+        found = self.in_sample
+        return Selection(self.sample.indices[self.rows], self.cols, found.gap, found.n_iter, found.history)
+
+
+def select_from_sample(passes: Passes, plan: Plan, scaling: BlockScaling) -> SampleSelection:
+    """Select from the sample, search all rows for better candidates, and select again."""
+    found, size = scaling.statistics, scaling.sample_size
+    include, allowed = check_row_pool(plan.row_pool, plan.n_rows, passes.blocks.shape[0])
+    certain = include
+    if allowed is not None:
+        order = np.argsort(uniforms(allowed, (plan.seed or 0) + 1), kind="stable")
+        certain = np.union1d(include, allowed[order[:size]])
+    sample = draw_sample(found, size, certain)
+    known = KnownRows(sample.indices, passes.rows("sample", sample.indices))
+    for search in range(MAX_SEARCHES + 1):
+        M = known.at(sample.indices)
+        Z = M.scaled(np.sqrt(sample.counts) * inverse(M.T.sums()) ** scaling.row_power, scaling.col_scale)
+        pool = _pool_in_sample(sample.indices, plan.row_pool, include, allowed)
+        selection, caught = select_once(passes, plan, recheck(Z), pool)
+        if search == MAX_SEARCHES or found.has_all:
+            break
+        where = Directions(*directions(Z, np.asarray(selection.row_indices)), scaling.col_scale, allowed)
+        best: Candidates = passes.reduce("candidates", Candidates, candidates, where)
+        if np.isin(best.found, sample.indices).all():
+            break
+        known = known.with_more(best.found, best.rows)
+        certain = np.unique(np.concatenate([certain, best.found, sample.indices[selection.row_indices]]))
+        sample = draw_sample(found, size, certain)
+    for warning in caught:
+        warning.issue()
+    return SampleSelection(in_sample=selection, sample=sample, M=M, statistics=found)
+
+
+def _pool_in_sample(sampled: Indices, pool: Pool | None, include: Indices, allowed: Indices | None) -> Pool | None:
+    """Return the pool of rows by their positions in the sample."""
+    if pool is None:
+        return None
+    positions = None if allowed is None else np.flatnonzero(np.isin(sampled, allowed))
+    return Pool(positions, np.searchsorted(sampled, include))
