@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 WHEEL := $(VENV)/.wheel
 PIP := -m pip install --quiet --disable-pip-version-check
 
-QUICK := $(addprefix tests/,kernels matrix records solve metrics select nmf fit assess theory estimators utils test_every_function.py)
+QUICK := $(addprefix tests/,kernels matrix records solve metrics select nmf fit assess theory estimators test_every_function.py)
 EXTRA := slow or subprocess or browser or dask or data
 
 .DEFAULT_GOAL := help

@@ -371,7 +371,7 @@ def test_bad_input_is_one_sentence_that_names_it_and_leaves_nothing(name, tmp_pa
 )
 def test_bad_options_are_one_sentence(words, sentence, home):
     before = listed(home)
-    run = cosep_here if "must be" in sentence else cosep
+    run = cosep if "/dev/null" in sentence else cosep_here
     refused(run(*words, cwd=home), sentence)
     assert listed(home) == before
 

@@ -91,6 +91,7 @@ LARGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The core is degenerate", "ignore:scaling='sinkhorn' did not balance")
 @pytest.mark.parametrize(
     ("function", "fmt"),
