@@ -1,4 +1,5 @@
-# Two commands in a clean clone: `make demo` shows the main job, `make test` checks everything.
+# Two commands in a clean clone: `make demo` shows the main job, `make test` checks everything. `make quick` is the part of
+# it to run after every change.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,8 +7,11 @@ READY := $(VENV)/.ready
 WHEEL := $(VENV)/.wheel
 PIP := -m pip install --quiet --disable-pip-version-check
 
+QUICK := $(addprefix tests/,kernels matrix records solve metrics select nmf fit assess theory estimators test_every_function.py)
+EXTRA := slow or subprocess or browser or dask or data
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser lint types unit wheel oldest newest bench paper fuzz format clean
+.PHONY: help demo quick test browser lint types unit wheel oldest newest bench paper fuzz format clean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1 /p' $(MAKEFILE_LIST) | awk '{printf "%s %-8s", $$1, $$2; $$1=$$2=""; print}'
@@ -20,6 +24,9 @@ $(READY): pyproject.toml
 
 demo: $(READY)  ## find the functions and words that speak for SciPy and scikit-learn
 	@$(BIN)/cosep demo
+
+quick: $(READY)  ## the unit tests of numerics, selectors and estimators, in less than a minute
+	$(BIN)/python -m pytest -n auto -q -m "not ($(EXTRA))" $(QUICK)
 
 test: lint types unit wheel  ## everything that is checked: lint, types, tests, doctests, wheel
 

@@ -1,13 +1,18 @@
-"""Shared fixtures: the kinds of matrix that every algorithm accepts, and the folder of real data."""
+"""Fixtures that all tests share, and markers for tests that need more than the package itself.
+
+Tests are marked here, by what they use, so that no test file has to: see `pytest_collection_modifyitems`. Only `slow`
+is written where it applies.
+"""
 
 import os
-import warnings
+from functools import cache
 from pathlib import Path
+from types import CodeType, FunctionType
 
-import numpy as np
 import pytest
-import scipy.sparse
 from hypothesis import HealthCheck, settings
+
+from kinds import KINDS
 
 # Continuous integration tries the same examples every time; everywhere else new ones are drawn. Nothing is timed.
 settings.register_profile(
@@ -16,33 +21,49 @@ settings.register_profile(
 settings.load_profile("untimed")
 
 
-def quietly(build):
-    """Return a constructor that does not complain about patterns that its format stores badly."""
-
-    def constructor(X):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", scipy.sparse.SparseEfficiencyWarning)
-            return build(X)
-
-    return constructor
+# A test gets a marker if it uses one of these fixtures, or if its code, or that of its fixtures and helpers, names one
+# of these modules.
+FIXTURES = {"data_home": "data", "cluster": "dask", "client": "dask", "scheduler": "dask", "browser": "browser"}
+MODULES = {"subprocess": "subprocess", "dask": "dask", "da": "dask", "dd": "dask", "DaskBlocks": "dask"}
 
 
-KINDS = {
-    "C order": np.ascontiguousarray,
-    "Fortran order": np.asfortranarray,
-    "strided": lambda X: np.repeat(np.repeat(X, 2, axis=0), 3, axis=1)[::2, ::3],
-    "list": lambda X: X.tolist(),
-    **{
-        f"{name}_{kind}": quietly(getattr(scipy.sparse, f"{name}_{kind}"))
-        for name in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
-        for kind in ("array", "matrix")
-    },
-}
+def pytest_collection_modifyitems(items):
+    """Mark the tests that start processes or a browser, compute with Dask or read the published data sets."""
+    for item in items:
+        used = {FIXTURES[name] for name in getattr(item, "fixturenames", ()) if name in FIXTURES}
+        for function in functions_of(item):
+            used |= {MODULES[name] for name in names_in(function) if name in MODULES}
+        for marker in sorted(used):
+            item.add_marker(marker)
+
+
+def functions_of(item):
+    """Return the function of a test, those of its fixtures, and those that it is parametrised by."""
+    if not isinstance(getattr(item, "function", None), FunctionType):
+        return []  # a doctest
+    fixtures = [definitions[-1].func for definitions in item._fixtureinfo.name2fixturedefs.values()]
+    values = getattr(getattr(item, "callspec", None), "params", {}).values()
+    return [one for one in (item.function, *fixtures, *values) if isinstance(one, FunctionType)]
+
+
+@cache
+def names_in(function):
+    """Return the global names that the code of a function uses, and those that its helpers in the tests use."""
+    names, found, codes = set(), {function}, [(function.__code__, function.__globals__)]
+    while codes:
+        code, scope = codes.pop()
+        names.update(code.co_names, code.co_varnames)
+        codes += [(part, scope) for part in code.co_consts if isinstance(part, CodeType)]
+        for helper in {scope.get(name) for name in code.co_names if isinstance(scope.get(name), FunctionType)} - found:
+            if Path(helper.__code__.co_filename).is_relative_to(Path(__file__).parent):
+                found.add(helper)
+                codes.append((helper.__code__, helper.__globals__))
+    return names
 
 
 @pytest.fixture(params=KINDS, ids=lambda name: name.replace(" ", "-"))
 def kind(request):
-    """A function that turns an ndarray into one kind of matrix."""
+    """A function that turns an ndarray into one kind of matrix; in tests/matrix, into every kind."""
     return KINDS[request.param]
 
 

@@ -32,6 +32,7 @@ def in_one_process(monkeypatch):
         monkeypatch.setattr(module, "isolated", lambda call, **_: call)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_one_process")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::cosep.SelectionWarning")
 def test_every_benchmark_leaves_rows_and_a_section(tmp_path, capsys):

@@ -100,6 +100,7 @@ def rows_off_by(points):
     return rows
 
 
+@pytest.mark.slow
 def test_the_tables_show_ours_beside_the_print_and_the_difference(tmp_path):
     text = documents.section(rows_off_by(0.5), tmp_path)
     assert "| k1b | 6 | 13.95 (13.45) | 12.55 (12.05) |" in text

@@ -29,6 +29,7 @@ def is_drawn(path):
     return path.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_this_process")
 def test_faces(tmp_path, monkeypatch):
     rows = miniature(faces, tmp_path, monkeypatch)

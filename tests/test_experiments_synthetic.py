@@ -23,6 +23,7 @@ def in_this_process(monkeypatch):
     return ran
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_planted_matrices_are_run_once_and_described(tmp_path, in_this_process):
     path, figures = tmp_path / "synthetic.csv", tmp_path / "figures"
@@ -45,6 +46,7 @@ def test_planted_matrices_are_run_once_and_described(tmp_path, in_this_process):
     assert [figure.read_bytes() for figure in sorted(figures.iterdir())] == before
 
 
+@pytest.mark.slow
 def test_planted_matrices_are_described_while_rows_are_missing(tmp_path):
     key = next(key for key in synthetic.cells(tiny=True) if key["method"] == "SPA+")
     row = key | grid.run_cell(synthetic.__name__, key)

@@ -162,6 +162,7 @@ def test_an_unknown_target_is_an_error_that_names_it(capsys):
     assert "unknown target nonsense; expected one of files, calls" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_seeds_and_changes_are_the_same_every_time(tmp_path):
     first, second = (corpus.sample_inputs(_new(tmp_path / name)) for name in ("a", "b"))
     assert first == second
@@ -188,6 +189,7 @@ def test_a_page_of_nothing_says_so(tmp_path):
     assert text.count("Not run yet.") == len(__main__.TARGETS)
 
 
+@pytest.mark.slow
 def test_a_short_run_of_every_target_finds_nothing(tmp_path):
     """The seeds are those of the full run, from 0 on."""
     words = [

@@ -2,6 +2,7 @@
 
 import os
 import re
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -38,7 +39,6 @@ from cosep.theory import is_separable, to_cur
 
 X = np.random.default_rng(0).integers(1, 9, (9, 7)).astype(float)
 CHOSEN = Selection([0, 1, 2], [0, 1, 2])
-FIT = mix(X, CHOSEN)
 SIDE = {"index": np.arange(3), "frequency": np.ones(3), "similarity": np.ones(3)}
 TRIED = {"n_rows": [2, 3], "n_cols": [2, 3], "error": [0.5, 0.4], "error_se": [0.1, 0.1], "stability": [1.0, 0.5]}
 REASONS = {name: np.zeros(3) for name in ("share", "loss", "runner_up_loss")} | {
@@ -47,8 +47,17 @@ REASONS = {name: np.zeros(3) for name in ("share", "loss", "runner_up_loss")} | 
 }
 
 
+@cache
+def fit():
+    return mix(X, CHOSEN)
+
+
+def report_of(path, **parts):
+    return write_report(path, fit(), X, **parts)
+
+
 def raising(*names):
-    """Return an object that raises when it is looked at in one of these ways."""
+    """Return an object that raises when one of these special methods is called."""
 
     def refuse(*_args):
         msg = "no\nlook \x1b[31m"
@@ -63,7 +72,7 @@ def broken():
     return A
 
 
-# What no argument below can be.
+# Values that are wrong for every argument below.
 WRONG = {
     "object": object(),
     "array of three dimensions": np.ones((2, 3, 4)),
@@ -128,10 +137,10 @@ CALLS = {
     "row_labels": ("row_labels", lambda value: Factorization(X, None, np.eye(7), row_labels=value)),
     "row_names": ("row_names", lambda value: Factorization(X, None, np.eye(7), row_names=value)),
     "meta": ("meta", lambda value: Factorization(X, None, np.eye(7), meta=value)),
-    "rows of reconstruct": ("rows", FIT.reconstruct),
-    "path of save": ("path", FIT.save),
+    "rows of reconstruct": ("rows", lambda value: fit().reconstruct(value)),
+    "path of save": ("path", lambda value: fit().save(value)),
     "path of load": ("path", Factorization.load),
-    "path of write_report": ("path", lambda value: write_report(value, FIT, X)),
+    "path of write_report": ("path", report_of),
     "path of write_blocks": ("path", lambda value: write_blocks(value, [X])),
     "path of read": ("path", read),
     "path of read_blocks": ("path", read_blocks),
@@ -165,22 +174,22 @@ CALLS = {
         name, lambda value, name=name: plots.rank_curve(SimpleNamespace(**CHOICE | {"table": TRIED | {name: value}}))
     ) for name in TRIED},
     **{f"{part} of write_report": (
-        part, lambda value, part=part: write_report("report.html", FIT, X, **{part: value})
+        part, lambda value, part=part: report_of("report.html", **{part: value})
     ) for part in ("explanation", "stability", "rank", "texts", "command")},
     **{f"{name} of the report's explanation": (
-        name, with_field(lambda record: write_report("report.html", FIT, X, explanation=record), ERRORS, name)
+        name, with_field(lambda record: report_of("report.html", explanation=record), ERRORS, name)
     ) for name in ("rows", "row_errors", "col_errors")},
     **{f"{name} of the report's stability": (
-        name, with_field(lambda record: write_report("report.html", FIT, X, stability=record), DRAWS, name)
+        name, with_field(lambda record: report_of("report.html", stability=record), DRAWS, name)
     ) for name in DRAWS},
     **{f"{name} of the report's rank": (
-        name, with_field(lambda record: write_report("report.html", FIT, X, rank=record), CHOICE, name)
+        name, with_field(lambda record: report_of("report.html", rank=record), CHOICE, name)
     ) for name in CHOICE},
 }  # fmt: skip
 
 
-# What some of these arguments can be all the same.
-FITS = {
+# Values that are right for some of them.
+RIGHT = {
     "n_jobs": ("1 + 10**5000",),
     "row_names of read_labels": ("list of arrays",),
     "vocabulary": ("table of text",),
@@ -202,10 +211,10 @@ def assert_clear(message, parameter):
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_what_is_wrong_is_told_on_one_line_that_names_the_argument(name, tmp_path, monkeypatch):
+def test_a_wrong_argument_is_named_in_one_short_line(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     parameter, call = CALLS[name]
-    for kind in WRONG.keys() - FITS.get(name, ()):
+    for kind in WRONG.keys() - RIGHT.get(name, ()):
         value = WRONG[kind]
         with pytest.raises(ValueError, match=re.escape(parameter)) as caught:
             call(value() if kind == "generator" else value)
@@ -214,7 +223,7 @@ def test_what_is_wrong_is_told_on_one_line_that_names_the_argument(name, tmp_pat
 
 
 @pytest.mark.parametrize("value", ["", "a\0b", "n" * 5000, "\ud800"])
-@pytest.mark.parametrize("call", [FIT.save, Factorization.load, lambda path: write_report(path, FIT, X), read])
+@pytest.mark.parametrize("call", [lambda path: fit().save(path), Factorization.load, report_of, read])
 def test_names_that_no_file_can_have_are_refused(call, value):
     with pytest.raises(ValueError, match="path=") as caught:
         call(value)
@@ -231,7 +240,7 @@ def test_names_that_no_file_can_have_are_refused(call, value):
         (("tea" * (1 // k) for k in (1, 0)), "texts .* division"),
     ],
 )
-def test_texts_must_be_several_and_text(texts, message):
+def test_texts_must_be_a_list_of_strings(texts, message):
     with pytest.raises(ValueError, match=message):
         vectorise(texts)
 
@@ -246,7 +255,7 @@ def test_a_wrong_function_is_refused_before_anything_is_computed():
         preselected(lambda _X: CHOSEN, 4, 4)(X, 2, 2)
 
 
-def test_other_feature_names_are_told_on_one_line():
+def test_other_feature_names_are_reported_in_one_line():
     fitted = HALSNMF(2).fit(pd.DataFrame(X, columns=list("abcdefg")))
     with pytest.raises(ValueError, match="feature names should match") as caught:
         fitted.transform(pd.DataFrame(X, columns=list("tuvwxyz")))

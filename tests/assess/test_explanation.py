@@ -89,6 +89,7 @@ def test_the_short_list_finds_a_runner_up_nearly_as_good_as_the_best(seed, monke
             assert some["runner_up_loss"][k] == pytest.approx(direct, abs=1e-10)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), factor=st.sampled_from([3.0, 0.37, 1e-100, 1e140]))
 def test_numbers_follow_permutations_and_scales_and_satisfy_their_bounds(seed, factor):

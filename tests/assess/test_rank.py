@@ -22,6 +22,7 @@ def pair(choice):
     return choice.n_rows, choice.n_cols
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shape", "permute"), [((40, 30, 3, 3), True), ((36, 36, 4, 4), False)])
 def test_planted_ranks_are_recommended(shape, permute):
     found = [
@@ -39,6 +40,7 @@ def test_planted_ranks_that_differ_are_recommended():
     assert pair(choose_rank(mixed)) == (4, 3)
 
 
+@pytest.mark.slow
 def test_without_noise_the_planted_ranks_are_recommended():
     assert [pair(choose_rank(planted(seed, noise=0.0))) for seed in range(2)] == [(3, 3)] * 2
 

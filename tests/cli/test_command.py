@@ -1,5 +1,6 @@
 """The installed command from end to end: every kind of input, every command, and everything that can go wrong."""
 
+import contextlib
 import csv
 import gzip
 import json
@@ -18,8 +19,10 @@ import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse
+from typer.testing import CliRunner
 
 from cosep import CoSeparableNMF, Factorization, make_coseparable
+from cosep.cli.app import app
 from cosep.io import write_blocks
 
 COSEP = Path(sys.executable).with_name("cosep")
@@ -35,6 +38,13 @@ def cosep(*words, cwd, limit=None, **options):
     return subprocess.run(
         command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False, preexec_fn=bounds, **options
     )
+
+
+def cosep_here(*words, cwd):
+    """Run the command in this process: much faster, and enough where only the input differs."""
+    with contextlib.chdir(cwd):
+        result = CliRunner().invoke(app, list(map(str, words)))
+    return subprocess.CompletedProcess(words, result.exit_code, result.stdout, result.stderr)
 
 
 def refused(result, *parts):
@@ -117,7 +127,7 @@ def test_every_kind_of_matrix_is_fitted_and_keeps_its_names(name, planted, tmp_p
     {**NAMED, **NUMBERED}[name](tmp_path / name, X)
     layout = ("--layout", "triplets") if name.startswith("triplets") else ()
     words = ("fit", name, "--rows", 3, "--cols", 3, "--out", "answer", "--stability", 0, "--json", *layout)
-    result = cosep(*words, cwd=tmp_path)
+    result = (cosep if name == "wide.csv" else cosep_here)(*words, cwd=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
     answer = json.loads(result.stdout)
     assert listed(tmp_path / "answer") == FILES
@@ -151,14 +161,15 @@ CORPORA = {
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_every_kind_of_text_is_fitted_and_new_texts_are_told_by_their_theme(name, tmp_path):
+    run = cosep if name == "folder" else cosep_here
     CORPORA[name](tmp_path / name)
     column = ("--text-column", "body") if name == "texts.csv" else ()
-    fitted = cosep("fit", name, "--rows", 3, "--cols", 3, *column, "--no-report", cwd=tmp_path)
+    fitted = run("fit", name, "--rows", 3, "--cols", 3, *column, "--no-report", cwd=tmp_path)
     assert (fitted.returncode, fitted.stderr) == (0, "")
     folder = tmp_path / f"{name.split('.')[0]}-cosep"
     assert listed(folder) == [file for file in FILES if file != "report.html"]
     (tmp_path / "new.txt").write_text("the boat on the river\nbutter and flour, flour and an oven\nnothing known\n")
-    told = cosep("transform", folder, "new.txt", "--json", cwd=tmp_path)
+    told = run("transform", folder, "new.txt", "--json", cwd=tmp_path)
     assert (told.returncode, told.stderr) == (0, "")
     answer = json.loads(told.stdout)
     known = {row["name"]: i for i, row in enumerate(table(folder / "rows.csv"))}
@@ -330,7 +341,8 @@ def test_bad_input_is_one_sentence_that_names_it_and_leaves_nothing(name, tmp_pa
         BAD[name](tmp_path / name)
     before = listed(tmp_path)
     source = name if name in before or not before else before[0]
-    refused(cosep("fit", source, "--rows", 2, "--cols", 2, "--out", "answer", cwd=tmp_path), name)
+    run = cosep if name == "absent.csv" else cosep_here
+    refused(run("fit", source, "--rows", 2, "--cols", 2, "--out", "answer", cwd=tmp_path), name)
     assert listed(tmp_path) == before
 
 
@@ -359,7 +371,8 @@ def test_bad_input_is_one_sentence_that_names_it_and_leaves_nothing(name, tmp_pa
 )
 def test_bad_options_are_one_sentence(words, sentence, home):
     before = listed(home)
-    refused(cosep(*words, cwd=home), sentence)
+    run = cosep if "/dev/null" in sentence else cosep_here
+    refused(run(*words, cwd=home), sentence)
     assert listed(home) == before
 
 

@@ -96,6 +96,7 @@ def listed(indices):
     return None if indices is None else indices.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SELECTORS)
 @settings(deadline=None, max_examples=12)
 @given(seed=SEEDS, form=st.sampled_from(list(FORMS)))
@@ -110,6 +111,7 @@ def test_no_selector_sees_all_zero_rows_and_columns(name, seed, form):
     assert found.gap == chosen.gap
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @settings(deadline=None, max_examples=8)
 @given(seed=SEEDS, form=st.sampled_from(list(FORMS)))
@@ -137,6 +139,7 @@ def test_no_estimator_sees_all_zero_rows_and_columns(name, seed, form):
             assert there[attribute] == pytest.approx(here[attribute], rel=1e-7, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOTH_SELECTORS)
 @settings(deadline=None, max_examples=8)
 @given(seed=SEEDS, sparse=st.booleans())

@@ -50,6 +50,7 @@ def test_the_history_holds_the_errors_of_rows_columns_and_core_and_their_sum_fal
     assert chosen.n_iter == len(sums) - 1
 
 
+@pytest.mark.slow
 def test_the_choice_is_among_the_best_of_all_choices():
     ranks = []
     for seed in range(6):

@@ -141,6 +141,7 @@ def test_a_large_sparse_matrix_is_mixed_without_making_it_dense():
     assert factors.row_factor.shape == (3000, 2)
 
 
+@pytest.mark.slow
 def test_solving_for_many_weights_makes_no_copies_of_all_of_them():
     """At a high rank each copy of a factor is larger than the data."""
     A, V = np.eye(80), np.zeros((40_000, 80))
@@ -154,6 +155,7 @@ def test_solving_for_many_weights_makes_no_copies_of_all_of_them():
     assert peak < 2.5 * V.nbytes
 
 
+@pytest.mark.slow
 def test_weights_do_not_depend_on_how_many_rows_are_solved_for_at_a_time(monkeypatch):
     A, M = RANDOM.uniform(size=(12, 5)), RANDOM.uniform(size=(12, 40))
     expected = nonnegative(A, M.T @ A, np.zeros((40, 5)), exact=True)

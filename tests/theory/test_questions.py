@@ -85,6 +85,7 @@ def spread(A, x):
     return most
 
 
+@pytest.mark.slow
 @given(
     st.tuples(st.just(3), st.integers(4, 6)).flatmap(lambda s: hnp.arrays(np.float64, s, elements=st.integers(0, 2)))
 )

@@ -247,6 +247,7 @@ def test_definition_2_as_printed_calls_ones_minimal_co_3_1():
     assert minimal_coseparable(ones).shape == (1, 1)
 
 
+@pytest.mark.slow
 @given(counts(st.integers(1, 4), st.integers(1, 4), 3))
 @settings(deadline=None, max_examples=15)
 def test_definition_2_corrected_has_one_size_the_numbers_of_extreme_rays(M):
@@ -427,6 +428,7 @@ def test_property_on_the_intersection_with_generalized_separable_matrices(seed):
     np.testing.assert_allclose(C @ Z2 + Z1 @ R, M, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("M", [EXAMPLE_3, draw(0, 4, 4), draw(1, 4, 3), SQUARE])
 def test_property_on_the_intersection_no_core_is_smaller_than_the_generalized_selection(M):
     m, n = M.shape
