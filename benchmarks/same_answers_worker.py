@@ -61,7 +61,7 @@ def in_blocks(X: Any, r: int, method: str, count: int, sample: int | None) -> di
 
 def by_dask(X: Any, r: int) -> dict[str, Any]:
     """Fit `CoSeparableNMF` to a Dask array, and compute everything that is lazy."""
-    import dask  # noqa: PLC0415 - an extra
+    import dask.array  # noqa: PLC0415 - an extra
 
     with dask.config.set(scheduler="synchronous"):
         chunks = dask.array.from_array(X, chunks=(-(-X.shape[0] // 4), -1))
