@@ -5,9 +5,9 @@ Each checkout fits every method to the same matrices, in a process of its own th
 of a floating-point array may differ by at most 1e-10 times its largest entry. An error must have the same type, and
 warnings the same categories. No earlier result is stored or read.
 
-The script prints one line per value that differs, and a table with the number of values compared, and with the time and
-peak memory of the new checkout as a multiple of the old one's. The exit code is 1 if any value differs that the list
-`INTENDED` does not name.
+The script prints one line per value that differs, and a table with the number of values compared, the seconds of the
+old checkout, and the time and peak memory of the new one as a multiple of the old. The exit code is 1 if any value
+differs that the list `INTENDED` does not name, or if nothing was compared.
 """
 
 import argparse
@@ -35,11 +35,12 @@ TOLERANCE = 1e-10
 ABSOLUTE = ("gap", "*.gap", "gap_", "*fidelity*", "*relative_error*", "score", "*.loss", "*.runner_up_loss")
 # Attributes of block fits that were renamed: old prefix, new prefix.
 RENAMED = {"factorization_.": "sample_factorization_.", "large_fit_.": "result_."}
+# A case is listed as slower or larger if it takes this factor more, plus some seconds or megabytes.
+MUCH_MORE, LITTLE_TIME, LITTLE_MEMORY = 1.25, 0.1, 10.0
+GROUPS = ("methods", "blocks", "slow methods", "assess", "dask")
 TABLES = ("mutations", "microbiome-ravel", "trade", "osmFISH", "Yale")
-# The most rows of data that slow cases run on, and of data that is fitted many times.
-SMALL, SMALLEST = 1000, 250
-# Cases that take minutes on larger data.
-SLOW = ("MinVolNMF", "BiorthogonalNMF")
+# Slow methods, and functions that fit many times, run on data with at most this many rows.
+SMALL, SMALLEST = 450, 250
 
 
 Array = NDArray[Any]
@@ -47,10 +48,22 @@ Arrays = dict[str, Array]
 
 
 class Notes(NamedTuple):
-    """What the summary adds: values that one checkout lacks, and cases in which both raise the same error."""
+    """What the summary adds.
+
+    Attributes
+    ----------
+    unmatched : set of str
+        Values that one checkout lacks.
+    raised : list of str
+        Cases in which both checkouts raise the same type of error.
+    slower, larger : list of str
+        Cases that take much more time or memory in the new checkout.
+    """
 
     unmatched: set[str]
     raised: list[str]
+    slower: list[str]
+    larger: list[str]
 
 
 class Intended(NamedTuple):
@@ -70,11 +83,11 @@ class Problem(NamedTuple):
 
     X: Any
     r: int
-    groups: tuple[str, ...] = ("methods", "blocks")
+    groups: tuple[str, ...]
 
 
 class Tally(NamedTuple):
-    """The result of one matrix: cases, values compared, differences, and the ratios of time and memory."""
+    """The result of one matrix: numbers of cases, values and differences; time and memory of both checkouts."""
 
     name: str
     cases: int
@@ -121,8 +134,8 @@ def published(name: str) -> Problem:
 
 
 def groups_for(X: Any) -> tuple[str, ...]:
-    """Return the groups of cases for real data; those that fit many times are for small data only."""
-    return ("methods", "blocks", "assess") if X.shape[0] <= SMALLEST else ("methods", "blocks")
+    """Return the groups of cases for real data."""
+    return GROUPS[: 2 + (X.shape[0] <= SMALL) + (X.shape[0] <= SMALLEST)]
 
 
 PARTS: dict[str, dict[str, Callable[[], Problem]]] = {
@@ -158,7 +171,6 @@ def answers(checkout: Path, problem: Problem, folder: Path) -> dict[str, Any]:
         "sparse": sparse,
         "r": problem.r,
         "groups": problem.groups,
-        "skipped": SLOW if problem.X.shape[0] > SMALL else (),
     }
     (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
     environment = os.environ | dict.fromkeys(THREADS, "1") | {"PYTHONPATH": str(source)}
@@ -183,6 +195,7 @@ def compare(name: str, problem: Problem, old_checkout: Path, new_checkout: Path,
                 continue
             if record["error"]:
                 notes.raised.append(f"{name}: {case}: {record['error']}")
+            note_costs(f"{name}: {case}", record, new[case], notes)
             with np.load(folders[0] / record["file"]) as one, np.load(folders[1] / new[case]["file"]) as other:
                 pairs, unmatched = matched(dict(one), dict(other))
             notes.unmatched.update(unmatched)
@@ -196,6 +209,14 @@ def compare(name: str, problem: Problem, old_checkout: Path, new_checkout: Path,
         for what in ("seconds", "megabytes")
     )
     return Tally(name, len(old), values, intended, different, seconds, megabytes)
+
+
+def note_costs(case: str, old: dict[str, Any], new: dict[str, Any], notes: Notes) -> None:
+    """Note a case that takes much more time or memory than before."""
+    if new["seconds"] > MUCH_MORE * old["seconds"] + LITTLE_TIME:
+        notes.slower.append(f"{case}: {old['seconds']:.2f} -> {new['seconds']:.2f} s")
+    if new["megabytes"] > MUCH_MORE * old["megabytes"] + LITTLE_MEMORY:
+        notes.larger.append(f"{case}: {old['megabytes']:.0f} -> {new['megabytes']:.0f} MB")
 
 
 def matched(old: Arrays, new: Arrays) -> tuple[dict[str, tuple[Array, Array]], set[str]]:
@@ -245,15 +266,21 @@ def reason(case: str, value: str, gap: float) -> str | None:
 
 
 def print_summary(tallies: list[Tally], notes: Notes) -> None:
-    """Print a table with one line per matrix, and the values that only one checkout has."""
-    line = "{:<32}{:>7}{:>8}{:>10}{:>11}{:>7}{:>8}"
-    print(line.format("data", "cases", "values", "intended", "different", "time", "memory"))
+    """Print a table with one line per matrix, and the notes."""
+    line = "{:<32}{:>7}{:>8}{:>10}{:>11}{:>9}{:>7}{:>8}"
+    print(line.format("data", "cases", "values", "intended", "different", "seconds", "time", "memory"))
     for tally in tallies:
         ratios = (new / old if old else np.nan for old, new in (tally.seconds, tally.megabytes))
-        print(line.format(*tally[:5], *(f"{ratio:.2f}" for ratio in ratios)))
-    totals = (sum(column) for column in zip(*(tally[1:5] for tally in tallies), strict=True))
-    print(line.format("all", *totals, "", ""))
-    for title, lines in (("Only in one checkout", sorted(notes.unmatched)), ("Raised by both", notes.raised)):
+        print(line.format(*tally[:5], f"{tally.seconds[0]:.1f}", *(f"{ratio:.2f}" for ratio in ratios)))
+    counts = [(tally.cases, tally.values, tally.intended, tally.different) for tally in tallies]
+    print(line.format("all", *np.sum([(0, 0, 0, 0), *counts], axis=0), "", "", ""))
+    titles = {
+        "Only in one checkout": sorted(notes.unmatched),
+        "Raised by both": notes.raised,
+        "Slower": notes.slower,
+        "More memory": notes.larger,
+    }
+    for title, lines in titles.items():
         if lines:
             print(f"{title}:", *lines, sep="\n  ")
 
@@ -269,7 +296,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--set", action="append", dest="sets", help="compare this data set only (may be repeated)")
     options = parser.parse_args(arguments)
     tallies: list[Tally] = []
-    notes = Notes(set(), [])
+    notes = Notes(set(), [], [], [])
     for part in options.part or PARTS:
         for name, make in PARTS[part].items():
             if options.sets and name not in options.sets:
@@ -282,7 +309,7 @@ def main(arguments: list[str] | None = None) -> int:
                 continue
             tallies.append(compare(name, problem, options.old, options.new, notes))
     print_summary(tallies, notes)
-    return int(any(tally.different for tally in tallies))
+    return int(not tallies or any(tally.different for tally in tallies))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ Case = Callable[[Any, int], Any]
 
 BOTH = ("faithful", "cosfgm", "spa", "snpa", "xray", "fgm", "greedy", "cur")
 COLUMNS = ("spa", "snpa", "xray", "fgm", "greedy")
+# Methods whose time grows fast with the data; on larger data they run on preselected rows and columns only.
+SLOW = ("xray", "fgm")
 # Block fits: the method, the number of blocks, and how many rows to sample (None: the default).
 BLOCKS = (
     ("faithful", 1, None),
@@ -97,36 +99,48 @@ def fitted(model: Any) -> dict[str, Any]:
     return {name: value for name, value in vars(model).items() if name.endswith("_") and not name.startswith("_")}
 
 
-def cases(groups: list[str], skipped: list[str]) -> Iterator[tuple[str, Case]]:
+def cases(groups: list[str]) -> Iterator[tuple[str, Case]]:
     """Yield the name of each case, and the function that runs it."""
+    quick = [name for name in BOTH if name not in SLOW]
+    few = {"preselect": 60}
     known: dict[str, dict[str, Case]] = {
         "methods": {
-            **{f"CoSeparableNMF {name}": partial(coseparable, method=name) for name in BOTH},
+            **{f"CoSeparableNMF {name}": partial(coseparable, method=name) for name in quick},
+            **{f"CoSeparableNMF {name}, preselect=60": partial(coseparable, method=name, **few) for name in BOTH},
             "CoSeparableNMF scaling=degree": partial(coseparable, scaling="degree"),
-            "CoSeparableNMF preselect=60": partial(coseparable, preselect=60),
-            **{f"SeparableNMF {name}": partial(estimator, name="SeparableNMF", method=name) for name in COLUMNS},
+            **{
+                f"SeparableNMF {name}": partial(estimator, name="SeparableNMF", method=name)
+                for name in COLUMNS
+                if name in quick
+            },
             "SeparableNMF spa, rows": partial(estimator, name="SeparableNMF", axis="rows"),
+            "SeparableNMF fgm, preselect=60": partial(estimator, name="SeparableNMF", method="fgm", **few),
             "GeneralizedSeparableNMF gspa": partial(estimator, name="GeneralizedSeparableNMF"),
-            "GeneralizedSeparableNMF gsfgm": partial(
-                estimator, name="GeneralizedSeparableNMF", method="gsfgm", preselect=60
+            "GeneralizedSeparableNMF gsfgm, preselect=60": partial(
+                estimator, name="GeneralizedSeparableNMF", method="gsfgm", **few
             ),
             **{f"CUR {name}": partial(estimator, name="CUR", method=name) for name in ("leverage", "deim", "cross")},
-            **{name: partial(estimator, name=name) for name in ("HALSNMF", "MinVolNMF", "BiorthogonalNMF")},
+            "HALSNMF": partial(estimator, name="HALSNMF"),
+            "MinVolNMF, max_iter=10": partial(estimator, name="MinVolNMF", max_iter=10),
+            "BiorthogonalNMF, max_iter=50": partial(estimator, name="BiorthogonalNMF", max_iter=50),
             "TriSymmetricNMF": partial(estimator, name="TriSymmetricNMF"),
         },
+        "slow methods": {
+            **{f"CoSeparableNMF {name}": partial(coseparable, method=name) for name in SLOW},
+            **{f"SeparableNMF {name}": partial(estimator, name="SeparableNMF", method=name) for name in SLOW},
+            **{name: partial(estimator, name=name) for name in ("MinVolNMF", "BiorthogonalNMF")},
+        },
         "blocks": {
-            **{
-                f"{count} blocks, {method}, sample {sample or 'default'}": partial(
-                    in_blocks, method=method, count=count, sample=sample
-                )
-                for method, count, sample in BLOCKS
-            },
+            f"{count} blocks, {method}, sample {sample or 'default'}": partial(
+                in_blocks, method=method, count=count, sample=sample
+            )
+            for method, count, sample in BLOCKS
         },
         "dask": {"Dask array, scaling=degree": by_dask},
         "assess": {of: partial(assessment, of=of) for of in ("explain", "stability", "choose_rank")},
     }
     for group in groups:
-        yield from ((name, case) for name, case in known[group].items() if name not in skipped)
+        yield from known[group].items()
 
 
 def flatten(value: Any, name: str, into: dict[str, Any]) -> None:
@@ -201,7 +215,7 @@ def main(job: Path, out: Path) -> None:
     for small in (warm, scipy.sparse.csr_array(warm)):
         cosep.CoSeparableNMF(3, 3).fit(small)
     records = {}
-    for k, (name, case) in enumerate(cases(wanted["groups"], wanted["skipped"])):
+    for k, (name, case) in enumerate(cases(wanted["groups"])):
         records[name] = run(case, X, wanted["r"], out / f"{k}.npz") | {"file": f"{k}.npz"}
     (out / "records.json").write_text(json.dumps(records), encoding="utf-8")
 
