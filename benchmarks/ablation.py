@@ -52,14 +52,14 @@ def greedy_topics(M: LocalMatrix, r: int, budget: Any) -> tuple[Array, Array]:  
 
 
 VARIANTS = {
-    "as it is": Variant({}),
+    "default": Variant({}),
     "without exchanges": Variant({"exchange": stay}),
     "without the core's error": Variant({"CORE": 0.0}),
     "core's error times 0.3": Variant({"CORE": 0.3}),
     "core's error times 3": Variant({"CORE": 3.0}),
-    "without SPA's choice": Variant({"pursue": no_choice}),
+    "without the selection of SPA": Variant({"pursue": no_choice}),
     "without topics": Variant({"extrapolated": no_topics}),
-    "greedy choice for topics": Variant({"extrapolated": greedy_topics}),
+    "greedy selection instead of topics": Variant({"extrapolated": greedy_topics}),
     "topics to 1e-3": Variant({"TOPICS_TOL": 1e-3}),
     "topics to 1e-6": Variant({"TOPICS_TOL": 1e-6}),
     "1 rival": Variant({"RIVALS": 1}),
