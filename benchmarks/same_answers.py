@@ -227,7 +227,14 @@ def matched(old: Arrays, new: Arrays) -> tuple[dict[str, tuple[Array, Array]], s
         found = next((one for one in names if one in new), None)
         if found is not None:
             pairs[name] = before, new.pop(found)
-    return pairs, {f"{name} (old)" for name in old if name not in pairs} | {f"{name} (new)" for name in new}
+    return pairs, {f"{attribute(name)} (old)" for name in old if name not in pairs} | {
+        f"{attribute(name)} (new)" for name in new
+    }
+
+
+def attribute(name: str) -> str:
+    """Return the first two parts of a dotted name."""
+    return ".".join(name.split(".")[:2])
 
 
 def gaps(pairs: dict[str, tuple[Array, Array]]) -> Iterator[tuple[str, float]]:
