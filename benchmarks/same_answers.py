@@ -37,7 +37,7 @@ ABSOLUTE = ("gap", "*.gap", "gap_", "*fidelity*", "*relative_error*", "score", "
 RENAMED = {"factorization_.": "sample_factorization_.", "large_fit_.": "result_."}
 # A case is listed as slower or larger if it takes this factor more, plus some seconds or megabytes.
 MUCH_MORE, LITTLE_TIME, LITTLE_MEMORY = 1.25, 0.1, 10.0
-GROUPS = ("methods", "blocks", "slow methods", "assess", "dask")
+GROUPS = ("methods", "blocks", "slow methods", "assess", "theory", "dask")
 TABLES = ("mutations", "microbiome-ravel", "trade", "osmFISH", "Yale")
 # Slow methods, and functions that fit many times, run on data with at most this many rows.
 SMALL, SMALLEST = 450, 250
@@ -109,9 +109,7 @@ def planted(m: int, n: int, r: int, noise: float = 0.1, kind: str = "dense") -> 
         X = X.astype(np.float32)
     if kind == "small":
         X *= 1e-40
-    return Problem(
-        X, r, ("methods", "blocks", "assess") if kind == "sparse" else ("methods", "blocks", "dask", "assess")
-    )
+    return Problem(X, r, GROUPS[:-1] if kind == "sparse" else GROUPS)
 
 
 def table(name: str) -> Problem:

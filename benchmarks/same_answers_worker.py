@@ -140,6 +140,11 @@ def cases(groups: list[str]) -> Iterator[tuple[str, Case]]:
             )
             for method, count, sample in BLOCKS
         },
+        "theory": {
+            "minimal_coseparable": lambda X, _r: cosep.theory.minimal_coseparable(X),
+            "extreme_rays": lambda X, _r: cosep.theory.extreme_rays(X),
+            "is_separable": lambda X, r: cosep.theory.is_separable(X, cosep.spa(X, r).col_indices),
+        },
         "dask": {"Dask array, scaling=degree": by_dask},
         "assess": {of: partial(assessment, of=of) for of in ("explain", "stability", "choose_rank")},
     }
