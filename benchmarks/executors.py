@@ -92,7 +92,7 @@ def dying(piece: Callable[[], Any], folder: str) -> Any:
 
 
 def fitted(blocks: RowBlocks, r: int, sampled: int) -> dict[str, NDArray[Any]]:
-    """Return all results of a fit as arrays."""
+    """Return all that a fit finds, as arrays."""
     model = CoSeparableNMF(r, r, preselect=(sampled, None)).fit(blocks)
     names = (*FACTORS, "row_indices_", "col_indices_", "row_labels_", "column_labels_")
     return {name: np.asarray(getattr(model, name)) for name in names} | {"passes": np.array(model.n_passes_)}

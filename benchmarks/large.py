@@ -188,7 +188,7 @@ def summary(rows: list[Row]) -> list[Row]:
 
 
 def costs(m: int, n: int, z: float, r: int, passes: int) -> Row:
-    """Return flops, bytes and memory of a fit: m x n with z nonzeros per row, r rows and columns to select."""
+    """Return flops, bytes and memory of a fit: m x n with z nonzeros a row, r rows and columns to be chosen."""
     steps = passes - 3 - SEARCHES
     products = 4 * SEARCHES + 8 * steps + 2 + 10
     solves = 2 * steps + 3

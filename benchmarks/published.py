@@ -1,6 +1,6 @@
 """The fast gradient method with the arithmetic of the published code: Gram matrices, and a sort per projected row.
 
-`cosep.select.fastgradient` takes the same steps, but multiplies by the thin block instead of its n x n Gram matrix,
+`cosep.solve.fast_gradient` takes the same steps, but multiplies by the thin block instead of its n x n Gram matrix,
 skips zero rows, and projects without sorting. This module takes as long as the published code.
 """
 
