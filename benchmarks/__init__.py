@@ -1,1 +1,1 @@
-"""Side by side with peers: measurements, the rows they leave in CSV files, and one page made of the rows."""
+"""Benchmarks of `cosep` and its peers, measured in one run: the code, the results as CSV files, and one page."""

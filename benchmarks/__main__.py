@@ -1,4 +1,4 @@
-"""Run benchmarks, keep their rows, write the page: ``python -m benchmarks [name ...]``."""
+"""Run benchmarks, store their rows and write the page: ``python -m benchmarks [name ...]``."""
 
 import argparse
 from pathlib import Path
@@ -55,11 +55,11 @@ ITEMS: dict[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for m
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the benchmarks that are named, or all."""
+    """Run the named benchmarks, or all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(ITEMS)}; all if none is named")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"one of {', '.join(ITEMS)} (default: all)")
     parser.add_argument("--into", type=Path, default=Path(__file__).parent, help="folder for results/ and README.md")
-    parser.add_argument("--tiny", action="store_true", help="only see whether everything runs")
+    parser.add_argument("--tiny", action="store_true", help="run everything on tiny data")
     options = parser.parse_args(arguments)
     if unknown := set(options.names) - set(ITEMS):
         parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(ITEMS)}")
@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> None:
         say(name)
         rows = isolated(collect)(name, tiny=options.tiny)
         write_rows(results / f"{name}.csv", [row | stamp() for row in rows])
-        # After each, so that a run that is interrupted leaves a page of what it has.
+        # After each benchmark, so that an interrupted run leaves a page of what it has measured.
         (options.into / "README.md").write_text(page(ITEMS, results), encoding="utf-8")
 
 

@@ -1,10 +1,10 @@
-"""What each part of `faithful` is worth: `CoSeparableNMF(r, r)` as it is, and with one part changed.
+"""The effect of each part of `faithful`: `CoSeparableNMF(r, r)` by default, and with one part changed.
 
-Means over the document sets, in percent, of what [defaults](#defaults) measures there, and the sum of seconds; one run,
-all variants of a set one after the other. Differences below a point of accuracy are within the lottery of ties. `exact`
-counts the matrices of 60 x 50 with 6 planted rows and columns whose rows and columns are all found: without noise, and
-with noise of a thousandth where the condition of the planted core is below 100. Their rows have about equal sums, and
-their columns: `scaling="degree"` leaves them as they are.
+Means over the document sets, in percent, of what [defaults](#defaults) measures, and the total time in seconds. One
+run, with all variants of a set one after another. Differences in accuracy below one point are within the variation due
+to ties. `exact` counts the 60 x 50 matrices with 6 planted rows and columns for which all of them are found: without
+noise, and with noise of 1e-3 if the condition number of the planted core is below 100. The rows of these matrices have
+about equal sums, and so have the columns, so that `scaling="degree"` hardly changes them.
 """
 
 import sys
@@ -24,42 +24,42 @@ from cosep.utils.types import Array, Indices
 
 
 class Variant(NamedTuple):
-    """What is changed: names of the module of `faithful`, and the scaling of the model."""
+    """What is changed: names in the module of `faithful`, and the scaling of the model."""
 
     changes: dict[str, Any]
     scaling: str | None = None
 
 
 def stay(M: LocalMatrix, positions: Any, cols: Any, rows: Any) -> Any:  # noqa: ARG001 - stands in for `exchange`
-    """Exchange nothing."""
+    """Make no exchanges."""
     return cols
 
 
 def no_choice(M: LocalMatrix, r: int, w: Any, **_: Any) -> tuple[Indices, None]:  # noqa: ARG001 - stands in for SPA
-    """Choose nothing, which explains less than anything else."""
+    """Return an empty selection, which explains less than any other."""
     return np.zeros(0, dtype=np.intp), None
 
 
 def no_topics(M: LocalMatrix, r: int, budget: Any) -> tuple[Array, Array]:  # noqa: ARG001 - stands in for `extrapolated`
-    """Return components that nothing is like."""
+    """Return components that no row or column resembles."""
     return np.zeros((M.shape[0], r)), np.zeros((M.shape[1], r))
 
 
 def greedy_topics(M: LocalMatrix, r: int, budget: Any) -> tuple[Array, Array]:  # noqa: ARG001 - as above
-    """Return the columns and rows of the greedy choice: nothing is more like them than they are."""
+    """Return the rows and columns selected by `greedy` as components: each is most similar to itself."""
     rows, cols = greedy(M.T.values, r).col_indices, greedy(M.values, r).col_indices
     return M.take(cols=cols), M.take(rows=rows).T
 
 
 VARIANTS = {
-    "as it is": Variant({}),
+    "default": Variant({}),
     "without exchanges": Variant({"exchange": stay}),
     "without the core's error": Variant({"CORE": 0.0}),
     "core's error times 0.3": Variant({"CORE": 0.3}),
     "core's error times 3": Variant({"CORE": 3.0}),
-    "without SPA's choice": Variant({"pursue": no_choice}),
+    "without the selection of SPA": Variant({"pursue": no_choice}),
     "without topics": Variant({"extrapolated": no_topics}),
-    "greedy choice for topics": Variant({"extrapolated": greedy_topics}),
+    "greedy selection instead of topics": Variant({"extrapolated": greedy_topics}),
     "topics to 1e-3": Variant({"TOPICS_TOL": 1e-3}),
     "topics to 1e-6": Variant({"TOPICS_TOL": 1e-6}),
     "1 rival": Variant({"RIVALS": 1}),
@@ -75,8 +75,8 @@ WELL_CONDITIONED = 100.0
 
 @contextmanager
 def changed(variant: Variant) -> Iterator[None]:
-    """Have the module of `faithful` changed for a while."""
-    # By name: as an attribute of its package it is the function.
+    """Change the module of `faithful` temporarily."""
+    # By name, because the attribute of the package is the function.
     module = sys.modules["cosep.select.faithful"]
     before = {name: getattr(module, name) for name in variant.changes}
     vars(module).update(variant.changes)
@@ -87,7 +87,7 @@ def changed(variant: Variant) -> Iterator[None]:
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for each variant."""
+    """Yield one row per variant."""
     warm()
     fits = [row for row in rows_on_sets(TINY if tiny else DOCUMENTS, compare) if "variant" in row]
     say("  planted")
@@ -102,7 +102,7 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
 
 
 def compare(problem: Problem) -> Iterator[Row]:
-    """Yield one row for each variant on a data set."""
+    """Yield one row per variant on a data set."""
     for name, variant in VARIANTS.items():
         with changed(variant):
             model = CoSeparableNMF(problem.r, problem.r, scaling=variant.scaling)
@@ -110,7 +110,7 @@ def compare(problem: Problem) -> Iterator[Row]:
 
 
 def recovered(variant: Variant, noise: float, seeds: int) -> str:
-    """Say how many planted selections are found, of how many that can be."""
+    """Return how many planted selections are found, and how many can be."""
     found = []
     for seed in range(seeds):
         X, truth = make_coseparable(60, 50, 6, 6, noise=noise, random_state=seed)
@@ -124,5 +124,5 @@ def recovered(variant: Variant, noise: float, seeds: int) -> str:
 
 
 def bars(rows: list[Row]) -> list[Bar]:  # noqa: ARG001 - every benchmark has this function
-    """Promise nothing: this page shows, it does not judge."""
+    """Return no bars."""
     return []

@@ -1,8 +1,8 @@
 """Bi-orthogonal tri-factorization of NG10: 9963 documents, 1000 words, rank 10, 1000 iterations.
 
-The paper prints 4175 s, its mean over all document sets, and an approximation of 0.01 % on NG10; the updates, run from
-our start, reach another one. Products are formed from the right, O(nnz r) an iteration. Orthogonality is the residual
-that `biorthogonal` reports: 0 where the clusters are hard.
+The paper prints 4175 s, its mean over all document sets, and an approximation of 0.01 % on NG10. The updates, run from
+our start, reach another value. Products are computed from the right, O(nnz r) per iteration. Orthogonality is the
+residual that `biorthogonal` reports: 0 for hard clusters.
 """
 
 from collections.abc import Iterator
@@ -37,6 +37,6 @@ def fit(problem: Problem) -> Row:
 
 
 def bars(rows: list[Row]) -> list[Bar]:
-    """Minutes, not an hour."""
+    """Compare the time with a limit of minutes."""
     minutes = max((row["s"] / 60 for row in rows if "s" in row), default=None)
     return [Bar(f"minutes of {ITERATIONS} bi-orthogonal iterations on NG10", minutes, 10)]

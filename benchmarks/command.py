@@ -1,9 +1,10 @@
-"""The whole of `cosep fit`, from a file to a folder, beside the fit alone of scikit-learn's NMF.
+"""The whole of `cosep fit`, from a file to a folder, compared with a fit of scikit-learn's NMF.
 
 20Newsgroups with all its words, 18846 x 26214, 20 rows and 20 columns: reading the matrix from `.npz`, fitting, and
-writing model and tables, without the report. Both in a warm process, in turns. Memory is what the command needs beyond
-the warm process, in a process of its own; the bar is three times the input and 200 MB. The report comes on top: with an
-explanation of every selected row and column, and without choosing again from parts of the data.
+writing model and tables, without the report. Both run alternately in a warm process. Memory is what the command needs
+in addition to the warm process, measured in a process of its own; the bar is three times the input plus 200 MB. The
+time of the report is measured separately, with an explanation of every selected row and column and without the
+repeated selections on subsets of the data.
 """
 
 import tempfile
@@ -46,14 +47,14 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
 
 
 def command(path: str, r: int, *, report: bool = False) -> Any:
-    """Run ``cosep fit``, quietly, into a folder that is forgotten."""
+    """Run ``cosep fit``, without output, into a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         wishes = Wishes(r, r, report=report, draws=0)
         return run(lambda: read(path), Path(folder) / "answer", wishes, Manner(quiet=True), "cosep fit")
 
 
 def seconds(path: str, r: int) -> Row:
-    """Time the command and scikit-learn's NMF in turns, then the command with its report once."""
+    """Time the command and scikit-learn's NMF alternately, then the command with its report once."""
     warm()
     X = read(path).values
     peer = NMF(n_components=r, init="nndsvd", max_iter=200, random_state=0)
@@ -64,7 +65,7 @@ def seconds(path: str, r: int) -> Row:
 
 
 def memory(path: str, r: int) -> Row:
-    """Return what the command needs beyond the warm process."""
+    """Return the memory that the command needs in addition to the warm process."""
     warm()
     X = read(path).values
     size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
@@ -74,7 +75,7 @@ def memory(path: str, r: int) -> Row:
 
 
 def bars(rows: list[Row]) -> list[Bar]:
-    """Hold seconds and memory against what was promised."""
+    """Compare time and memory with their limits."""
     row = rows[0] if rows else {}
     share = row["memory_mb"] / row["allowed_mb"] if "memory_mb" in row else None
     return [

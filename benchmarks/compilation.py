@@ -1,7 +1,7 @@
 """The first call of all kernels: seconds with an empty cache of machine code, and with the cache in a new process.
 
-Every selector and solver that the package offers runs once on a 30 x 20 matrix, and the factors are fitted; importing
-is done before. `again` is the same work once more. A kernel that none of this reaches is named in the note.
+Every selector and solver of the package runs once on a 30 x 20 matrix, and the factors are fitted. Importing is not
+included. `again` is the same work repeated. A note names kernels that this does not call.
 """
 
 import pkgutil
@@ -20,18 +20,18 @@ LIMITS = {"empty": 15.0, "filled": 1.0}
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for an empty cache, and one for the cache that it leaves."""
+    """Yield one row for an empty cache, and one for the cache that it fills."""
     with tempfile.TemporaryDirectory() as folder:
         for state in LIMITS:
             say(f"  {state} cache")
             row, unreached = isolated(first_calls, cache=None if tiny else folder)()
-            # Machine code from the cache brings along that of the kernels it calls, without telling.
+            # Machine code from the cache includes that of the kernels it calls, which are not counted.
             note = f"not reached: {', '.join(unreached)}" if state == "empty" and unreached else ""
             yield {"cache": state, **row, "note": note}
 
 
 def first_calls() -> tuple[Row, list[str]]:
-    """Return the seconds of the first calls and of the second, and the names of the kernels that were not called."""
+    """Return the seconds of the first and the second calls, and the names of kernels that were not called."""
     names = [module.name for module in pkgutil.iter_modules(cosep.kernels.__path__, "cosep.kernels.")]
     compiled: dict[str, Any] = {}
     for name in names:
@@ -42,7 +42,7 @@ def first_calls() -> tuple[Row, list[str]]:
 
 
 def call_everything() -> None:
-    """Use all that the package offers for choosing, and fit the factors."""
+    """Call all selectors and fit the factors."""
     X = make_coseparable(30, 20, 3, 3, noise=0.1, random_state=0)[0]
     for select in (*COLUMN_SELECTORS.values(), *EITHER_SELECTORS.values()):
         select(X, 3)
@@ -54,7 +54,7 @@ def call_everything() -> None:
 
 
 def bars(rows: list[Row]) -> list[Bar]:
-    """Hold both starts against the promise."""
+    """Compare both start times with their limits."""
     seconds = {row["cache"]: row["first_s"] for row in rows}
     return [
         Bar(f"seconds of the first call of all kernels, {state} cache", seconds.get(state), limit)

@@ -1,14 +1,14 @@
-"""Rows that were held out, predicted from 10 or 20 of their columns: how far off the others are.
+"""Held-out rows predicted from 10 or 20 of their columns: the error in the other columns.
 
-Half of the rows are fitted, the other half is predicted. A figure is the median over held-out rows of
-`||x - predicted|| / ||x||` in percent, over the columns that the method did not select: 100 is what predicting zeros
-costs. It is the mean of three random halves; the spread is the largest difference between them for `complete`.
+Half of the rows are fitted, the other half is predicted. Each figure is the median over held-out rows of
+`||x - predicted|| / ||x||` in percent, over the columns that the method did not select; 100 is the error of predicting
+zeros. It is the mean of three random splits; the spread is the largest difference between them for `complete`.
 
-Nonnegative weights of the selected columns predict: `complete` of `CoSeparableNMF(r, r)`, of the same fitted to rows
-divided by their norms (unit rows), of `method="cosfgm"`, and the columns of `greedy` with their best weights. On the
-columns of the first, the average of the 5 nearest rows (scikit-learn); without any, the mean row. Every method is
-measured on the columns that it leaves out itself. Blank are held-out rows where all columns of the first are zero:
-weights can predict nothing there but zeros.
+These methods predict by nonnegative weights of the selected columns: `complete` of `CoSeparableNMF(r, r)`, the same
+fitted to rows divided by their norms (unit rows), the same with `method="cosfgm"`, and the columns of `greedy` with
+their best weights. Other predictions are the average of the 5 nearest rows (scikit-learn), found on the columns of the
+first method, and the mean row. Every method is measured on the columns that it did not select. `blank` counts held-out
+rows in which all columns of the first method are zero: weights can predict only zeros there.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ NEIGHBOURS = 5
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for each set and number of columns."""
+    """Yield one row per set and number of columns."""
     for r in (4,) if tiny else SIZES:
         yield from on_sets(TINY if tiny else SETS, partial(compare, r=r))
 
@@ -47,7 +47,7 @@ def compare(problem: Problem, r: int) -> Row:
 
 
 def halves(X: Any, seed: int) -> tuple[Any, Any]:
-    """Return a random half of the rows, and the others."""
+    """Return a random half of the rows, and the other half."""
     order = np.random.default_rng(seed).permutation(X.shape[0])
     half = len(order) // 2
     return X[np.sort(order[:half])], X[np.sort(order[half:])]
@@ -75,12 +75,12 @@ def errors(known: Any, unseen: Any, r: int) -> Row:
 
 
 def off(X: Block, predicted: Block, cols: Indices) -> float:
-    """Return by how much of its norm the median row is missed in the columns that were not selected, in percent."""
+    """Return the median relative error over rows, in percent, in the columns that were not selected."""
     difference, rest = np.delete(X - predicted, cols, axis=1), np.delete(X, cols, axis=1)
     kept = rest.any(axis=1)
     return 100 * float(np.median(np.linalg.norm(difference[kept], axis=1) / np.linalg.norm(rest[kept], axis=1)))
 
 
 def bars(rows: list[Row]) -> list[Bar]:  # noqa: ARG001 - every benchmark has this function
-    """Promise nothing: this page shows, it does not judge."""
+    """Return no bars."""
     return []

@@ -1,4 +1,4 @@
-"""The name of a data set enters, the matrix that benchmarks run on leaves, with the classes of its rows and columns.
+"""Data sets of the benchmarks, with the classes of their rows and columns.
 
 Published data is read from the folder named by COSEP_DATA: ``documents/`` and ``faces/``.
 """
@@ -35,14 +35,14 @@ DOCUMENTS = {
     "tr23": (6, 71.68),
 }
 FACES = (40, 82.22)
-# Instead of the published sets, to see whether everything runs: one that is always there, one that never is.
+# For a quick run instead of the published sets: one that is always available, and one that never is.
 TINY = ("planted", "sports")
 
 
 class Problem(NamedTuple):
-    """A matrix, how many rows and columns to choose, and the approximation that the paper prints, in percent.
+    """A matrix, how many rows and columns to select, and the approximation that the paper prints, in percent.
 
-    Where they are known, the true classes of rows and columns too.
+    Also the true classes of rows and columns, if they are known.
     """
 
     X: Any
@@ -53,7 +53,7 @@ class Problem(NamedTuple):
 
 
 def load(name: str) -> Problem:
-    """Return a document set, ``faces`` or, one a row, ``images``, scikit-learn's ``digits``, a ``planted`` matrix."""
+    """Return a document set, ``faces`` (columns), ``images`` (rows), ``digits`` or a ``planted`` matrix."""
     if name == "planted":
         X, truth = make_coseparable(60, 40, 4, 4, noise=0.05, random_state=0)
         nearest = X[:, truth.col_indices].argmax(axis=1), X[truth.row_indices].argmax(axis=0)
@@ -82,7 +82,7 @@ def faces() -> Faces:
 
 
 def topics(m: int, n: int, *, words: float = 0.3, mixture: float = 0.1, length: float = 200) -> Block:
-    """Return Poisson counts of a random topic model; the smaller ``words`` and ``mixture``, the more zeros."""
+    """Return Poisson counts of a random topic model; smaller ``words`` and ``mixture`` give more zeros."""
     random = np.random.default_rng(0)
     shares = random.gamma(words, size=(m, m))
     counts = random.poisson(length * (shares / shares.sum(axis=0)) @ random.dirichlet(np.full(m, mixture), n).T)

@@ -1,22 +1,23 @@
-"""What `CoSeparableNMF(r, r)` as it comes chooses, explains and clusters, beside other choices and scikit-learn.
+"""`CoSeparableNMF(r, r)` with its defaults: selection, fit and clusters, compared with other methods.
 
 The document sets are raw counts of their 1000 most frequent words, the faces 437 pixels x 400 images, the digits 1797
 images x 64 pixels. One run. In percent:
 
-- rows, columns, core: the fidelities, what each explains on its own; `scaled`, the same selection, with weights solved
-  anew, on the matrix divided by the square roots of its row and column sums;
+- rows, columns, core: the fidelities, what each explains on its own; `scaled`: the same selection, with weights
+  computed on the matrix divided by the square roots of its row and column sums;
 - refitted: `1 - ||X - X^|| / ||X||` of the fitted factors;
-- accuracy: that of the labels, by `clustering_accuracy`, where classes are known. A word is of the class in whose
-  documents it is most frequent on average; pixels have none.
+- accuracy: `clustering_accuracy` of the labels, if classes are known. The class of a word is the one in whose documents
+  it is most frequent on average; pixels have no classes.
 
-CoS-FGM is `method="cosfgm"`, SPA+ is SPA on both sides without normalisation, as the paper runs it on documents.
-Medoids, beside the greedy choice the reference of the bars, are the rows and columns with the largest cosines to the
-components of A-HALS. NMF is scikit-learn's with `init="nndsvd"` and `max_iter=200`. The label of all these is the
-component with the largest share in the refitted factors, as in the paper; those of the default come from a
-factorization of the scaled matrix. SpectralCoclustering takes no all-zero rows and columns: they are left out, and have
-no label.
+CoS-FGM is `method="cosfgm"`. SPA+ is SPA on both sides without normalization, as the paper runs it on documents.
+Medoids are the rows and columns with the largest cosines to the components of A-HALS; together with the greedy
+selection they are the reference of the bars. NMF is scikit-learn's with `init="nndsvd"` and `max_iter=200`. Labels of
+these methods are the components with the largest share in the refitted factors, as in the paper. Labels of the default
+come from a factorization of the scaled matrix. SpectralCoclustering does not accept all-zero rows and columns: they are
+removed, and have no label.
 
-First the means over the document sets, with the sum of the seconds, then all rows; `nonzeros` are those of the core.
+The first table has the means over the document sets, and the total seconds; the second has all rows. `nonzeros` are
+those of the core.
 """
 
 from collections.abc import Iterable, Iterator
@@ -47,13 +48,13 @@ from cosep.utils.types import Indices
 
 
 def medoids(X: Any, n_rows: int, n_cols: int) -> Selection:
-    """Choose the rows and columns most like the components of a nonnegative factorization."""
+    """Select the rows and columns most similar to the components of a nonnegative factorization."""
     factors = ahals(X, max(n_rows, n_cols))
     return Selection(closest(X.T, factors.col_factor.T, n_rows), closest(X, factors.row_factor, n_cols))
 
 
 def closest(X: Any, components: Block, r: int) -> Indices:
-    """Return for each component the column with the largest cosine, the largest of all first, none twice."""
+    """Return for each component the column with the largest cosine; the largest first, without repetition."""
     M = as_matrix(X)
     lengths = np.sqrt(M.squared_norms())[:, None] * np.linalg.norm(components, axis=0)
     cosines = M.cross(components) / np.where(lengths > 0, lengths, np.inf)
@@ -73,26 +74,26 @@ METHODS: dict[str, Any] = {
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for each data set and method."""
+    """Yield one row per data set and method."""
     warm()
     list(compare(load("planted")))
     return rows_on_sets(TINY if tiny else (*DOCUMENTS, "faces", "digits"), compare)
 
 
 def compare(problem: Problem) -> Iterator[Row]:
-    """Yield one row for each method."""
+    """Yield one row per method."""
     r = problem.r
     yield {"method": "default", **choose(problem, CoSeparableNMF(r, r))}
     for name, method in METHODS.items():
         model = CoSeparableNMF(r, r, method=method)
-        # By its own factors, not by the clusters of the default, which do not depend on what was selected.
+        # Labels from its own factors: the clusters of the estimator do not depend on the selection.
         yield {"method": name, **choose(problem, model), **accuracies(problem, *labels_of(model))}
     yield {"method": "NMF", **factor(problem)}
     yield {"method": "SpectralCoclustering", **cluster(problem)}
 
 
 def choose(problem: Problem, model: CoSeparableNMF) -> Row:
-    """Fit a model that chooses rows and columns."""
+    """Fit a model that selects rows and columns."""
     X = problem.X
     seconds = clock(lambda: model.fit(X)).seconds
     A = scale(X, "degree")[0]
@@ -153,14 +154,14 @@ def accuracies(problem: Problem, row_labels: Any, col_labels: Any) -> Row:
 
 
 def summary(rows: list[Row]) -> list[Row]:
-    """Return one row for each method: what the document sets have on average."""
+    """Return one row per method, with means over the document sets."""
     texts = on_documents(rows)
     methods = dict.fromkeys(row["method"] for row in texts)
     return [{"method": name, **averages([row for row in texts if row["method"] == name])} for name in methods]
 
 
 def averages(rows: list[Row]) -> Row:
-    """Return the means of all that is in percent, and the sum of seconds."""
+    """Return the means of all percentages, and the sum of seconds."""
     names = [name for name in (rows[0] if rows else ()) if name.endswith("_pct")]
     return {name: total(rows, name) / len(rows) for name in names} | {"s": total(rows, "s")}
 
@@ -171,7 +172,7 @@ def on_documents(rows: list[Row]) -> list[Row]:
 
 
 def bars(rows: list[Row]) -> list[Bar]:
-    """Hold the means of the default over the document sets against the promise."""
+    """Compare the means of the default over the document sets with their limits."""
     texts = on_documents(rows)
 
     def figures(method: str, name: str) -> Block:

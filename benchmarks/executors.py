@@ -1,10 +1,10 @@
-"""The same fit by local blocks and by Dask: how many chosen rows and columns differ, and by how much the factors do.
+"""The same fit by local blocks and by Dask: differences of the selection and of the factors.
 
 A sparse planted matrix and a dense one with noise, 20000 rows, of which 1000 are sampled: in memory as one block, then
-cut evenly, unevenly and into many blocks, evaluated one after the other, by Dask on threads, and by Dask on a
+cut evenly, unevenly and into many blocks. The blocks are evaluated in a loop, by Dask on threads, and by Dask on a
 `LocalCluster` of two worker processes with one thread each. In the last row one of the two workers is killed during the
-fit. The difference of factors is the largest of any entry of row and column factors and weights, relative to the
-largest entry of its factor.
+fit. The difference of factors is the largest difference of any entry of row and column factors and weights, relative to
+the largest entry of that factor.
 """
 
 import logging
@@ -29,15 +29,15 @@ from cosep.matrix.dask import DaskBlocks
 from cosep.matrix.row_blocks import RowBlocks
 
 MANY = 100
-# So many blocks are read before one of the readers is killed: in the third pass.
+# This many blocks are read before one of the workers is killed, in the third pass.
 DEADLY = 250
-# Into how many blocks, and with what share of the rows each.
+# The number of blocks, and the share of the rows in each.
 CUTS = {"even": np.ones(8), "uneven": 1.0 + np.arange(7) ** 2, "many": np.ones(MANY)}
 FACTORS = ("row_factor_", "col_factor_", "row_weights_", "col_weights_")
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for each matrix, cut and executor."""
+    """Yield one row per matrix, cut and executor."""
     m, sampled = (600, 100) if tiny else (20_000, 1000)
     matrices = {
         "sparse": (block(recipe(m), 0, m), 20),
@@ -82,7 +82,7 @@ def itself(piece: Any) -> Any:
 
 
 def dying(piece: Callable[[], Any], folder: str) -> Any:
-    """Return a block; whoever comes as the 250th, in the third pass over a hundred blocks, is killed."""
+    """Return a block; kill the process that reads the 250th, in the third pass over a hundred blocks."""
     tempfile.NamedTemporaryFile(dir=folder, prefix="read-", delete=False).close()
     dead = Path(folder) / "dead"
     if sum(1 for _ in Path(folder).iterdir()) >= DEADLY and not dead.exists():
@@ -99,7 +99,7 @@ def fitted(blocks: RowBlocks, r: int, sampled: int) -> dict[str, NDArray[Any]]:
 
 
 def apart(one: dict[str, NDArray[Any]], other: dict[str, NDArray[Any]]) -> Row:
-    """Tell two fits apart."""
+    """Return the differences between two fits."""
     return {
         "passes": int(one["passes"]),
         "chosen_that_differ": sum(
@@ -113,10 +113,14 @@ def apart(one: dict[str, NDArray[Any]], other: dict[str, NDArray[Any]]) -> Row:
 
 
 def bars(rows: list[Row]) -> list[Bar]:
-    """Hold the differences against what was promised."""
+    """Compare the differences with their limits."""
     if not rows:
         return []
     return [
-        Bar("chosen rows and columns that differ, the most", max(row["chosen_that_differ"] for row in rows), 0.0),
-        Bar("difference of factors, the largest", max(row["largest_difference_of_factors"] for row in rows), 1e-8),
+        Bar(
+            "largest number of selected rows and columns that differ",
+            max(row["chosen_that_differ"] for row in rows),
+            0.0,
+        ),
+        Bar("largest difference of factors", max(row["largest_difference_of_factors"] for row in rows), 1e-8),
     ]

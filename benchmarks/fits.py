@@ -1,10 +1,10 @@
-"""Whole fits on the paper's data: CoSeparableNMF(method="cosfgm") beside scikit-learn's NMF of the same rank.
+"""Whole fits on the paper's data: `CoSeparableNMF(method="cosfgm")` compared with scikit-learn's NMF of the same rank.
 
 The document sets are raw counts of their 1000 most frequent words, the faces 437 pixels x 400 images. `selection` is
-`cosfgm` alone, `fit` the selection with the factors after it, `nmf` is `NMF(init="nndsvd", max_iter=200)`; the ratios
-are to its seconds. Approximation is `1 - ||X - X^|| / ||X||` in percent, printed is that of CoS-FGM in Pan and Ng
-(2023); `gap` is the relative duality gap of the selection, empty where nothing was better than SPA's choice. TDT30 is
-another extraction of the paper's documents.
+`cosfgm` alone, `fit` is the selection and the factors, `nmf` is `NMF(init="nndsvd", max_iter=200)`; ratios are relative
+to its seconds. Approximation is `1 - ||X - X^|| / ||X||` in percent; `printed` is that of CoS-FGM in Pan and Ng (2023).
+`gap` is the relative duality gap of the selection; it is empty if nothing was better than the selection of SPA. TDT30
+is another extraction of the paper's documents.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from cosep import CoSeparableNMF, Factorization, cosfgm, relative_approximation
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for each data set."""
+    """Yield one row per data set."""
     warm()
     return on_sets(TINY if tiny else (*DOCUMENTS, "faces"), compare)
 
@@ -49,17 +49,17 @@ def compare(problem: Problem) -> Row:
 
 
 def bars(rows: list[Row]) -> list[Bar]:
-    """Hold the sums of seconds, and every approximation, against the promise."""
+    """Compare the total seconds, and every approximation, with their limits."""
     done = [row for row in rows if "fit_s" in row]
     texts = [row for row in done if row["set"] in DOCUMENTS]
     nmf = total(texts, "nmf_s")
     over = f"over {len(texts)} document sets, as a multiple of NMF's"
-    # In the two digits that are printed.
+    # Rounded to two digits, as printed.
     printed = [row for row in done if "printed_pct" in row]
     margins = [(round(round(row["approximation_pct"], 2) - row["printed_pct"], 2), row["set"]) for row in printed]
     least, where = min(margins, default=(None, "none"))
     return [
         Bar(f"seconds of the selection {over}", total(texts, "selection_s") / nmf if texts else None, 1.0),
         Bar(f"seconds of the fit {over}", total(texts, "fit_s") / nmf if texts else None, 2.0),
-        Bar(f"points above the printed approximation, the least ({where})", least, 0.0, at_least=True),
+        Bar(f"smallest number of points above the printed approximation ({where})", least, 0.0, at_least=True),
     ]

@@ -1,9 +1,9 @@
-"""Growth with the number of columns: the convex model, 20 rows and r = 20, at 1000 to 100000 columns.
+"""Growth with the number of columns: the convex model, 20 rows and r = 20, with 1000 to 100000 columns.
 
-`solve_newton` at trace `r/2 + 1` and its default tolerance, 1e-4. Dense: Poisson counts of a random topic model, 19 of
-20 entries nonzero; sparse: shorter documents of more distinct topics, 5 of 20. Every size runs in a process of its own;
-memory is its peak beyond what it held with the block loaded. Above 10000 columns it is timed once. The exponent is
-fitted by least squares to the logarithms over all sizes.
+`solve_newton` with trace `r/2 + 1` and its default tolerance, 1e-4. Dense: Poisson counts of a random topic model, 19
+of 20 entries nonzero. Sparse: shorter documents of more distinct topics, 5 of 20 entries nonzero. Every size runs in a
+process of its own; memory is its peak in addition to the process with the block loaded. Sizes above 10000 columns are
+timed once. The exponent is a least-squares fit to the logarithms over all sizes.
 """
 
 import tempfile
@@ -19,12 +19,12 @@ from cosep.solve.newton import solve_newton
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
 KINDS = {"dense": {}, "sparse": {"words": 0.05, "mixture": 0.02, "length": 30.0}}
 R = 20
-# Sizes above this take long enough to be timed once.
+# Larger sizes take long enough to be timed only once.
 LARGE = 10_000
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for each kind and size."""
+    """Yield one row per kind and size."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "block.npy"
         for kind, options in KINDS.items():
@@ -53,9 +53,9 @@ def exponent(rows: list[Row], kind: str) -> float | None:
 
 
 def bars(rows: list[Row]) -> list[Bar]:
-    """Hold the exponents, and the memory of the largest size, against the promise."""
+    """Compare the exponents, and the memory of the largest size, with their limits."""
     most = max((row["memory_mb"] for row in rows), default=None)
     return [
-        *(Bar(f"exponent of seconds in the columns, {kind}", exponent(rows, kind), 1.3) for kind in KINDS),
-        Bar("most memory, MB", most, 2000),
+        *(Bar(f"exponent of the time in the number of columns, {kind}", exponent(rows, kind), 1.3) for kind in KINDS),
+        Bar("largest memory, MB", most, 2000),
     ]

@@ -1,8 +1,8 @@
-"""What all benchmarks share: processes with capped threads, clocks, memory, rows on disk, bars.
+"""Shared parts of the benchmarks: processes with limited threads, clocks, memory, rows on disk, bars.
 
 A benchmark is a module with a docstring that says what is measured, a generator ``measure(tiny)`` of rows, and a
-function ``bars(rows)`` that holds the rows against what was promised. One with many rows has a function
-``summary(rows)`` too, of the rows that are read first.
+function ``bars(rows)`` that compares the rows with their limits. A benchmark with many rows also has a function
+``summary(rows)`` that returns the rows of a first, shorter table.
 """
 
 import csv
@@ -41,7 +41,7 @@ ROUNDS = 3
 
 
 class Bar(NamedTuple):
-    """A figure, or None where it could not be measured, and what it must reach at least or stay below."""
+    """A figure, or None if it could not be measured, and the limit that it must reach or stay below."""
 
     what: str
     figure: float | None
@@ -50,28 +50,28 @@ class Bar(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Say whether the bar is met."""
+        """Return whether the limit is met."""
         if self.figure is None:
             return "not measured"
         return "met" if (self.figure >= self.limit if self.at_least else self.figure <= self.limit) else "missed"
 
 
 class Timed(NamedTuple):
-    """The fewest seconds of several calls, and what the last one returned."""
+    """The shortest time of several calls in seconds, and the result of the last one."""
 
     seconds: float
     answer: Any
 
 
 def say(text: str) -> None:
-    """Tell what is running."""
+    """Print what is running to standard error."""
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
 def clock(call: Callable[[], Any], now: Clock = time.process_time) -> Timed:
-    """Return the seconds of one call, and its answer.
+    """Return the seconds of one call, and its result.
 
-    On one thread the processor's time is the time that an idle machine would take; more threads need the wall clock.
+    With one thread, processor time is the time that an idle machine would take. Several threads need the wall clock.
     """
     start = now()
     answer = call()
@@ -79,7 +79,7 @@ def clock(call: Callable[[], Any], now: Clock = time.process_time) -> Timed:
 
 
 def race(now: Clock = time.process_time, **competitors: Callable[[], Any]) -> dict[str, Timed]:
-    """Time competitors in turns, so that a busy moment of the machine meets all of them; the best round counts."""
+    """Time several functions alternately, so that other load affects all of them; return the best round of each."""
     times: dict[str, list[Timed]] = {name: [] for name in competitors}
     for _ in range(ROUNDS):
         for name, call in competitors.items():
@@ -88,7 +88,7 @@ def race(now: Clock = time.process_time, **competitors: Callable[[], Any]) -> di
 
 
 def warm() -> None:
-    """Load and compile everything that a clock might otherwise see."""
+    """Load and compile everything before anything is timed."""
     X = make_coseparable(30, 20, 3, 3, noise=0.1, random_state=0)[0]
     for data in (X, scipy.sparse.csr_array(X)):
         for method in ("faithful", "cosfgm"):
@@ -97,7 +97,7 @@ def warm() -> None:
 
 
 def isolated(call: Callable[Options, Answer], threads: int = 1, cache: str | None = None) -> Callable[Options, Answer]:
-    """Return a function that runs in a new process, on so many threads, with numba's cache in a given folder."""
+    """Return a function that runs in a new process, with this number of threads and this folder for numba's cache."""
 
     def caller(*args: Options.args, **kwargs: Options.kwargs) -> Answer:
         changes = dict.fromkeys(THREADS, str(threads)) | ({} if cache is None else {"NUMBA_CACHE_DIR": cache})
@@ -116,7 +116,7 @@ def _capped(threads: int, call: Callable[[], Answer]) -> Answer:
 
 @contextmanager
 def environment(changes: dict[str, str]) -> Iterator[None]:
-    """Change environment variables for a while."""
+    """Change environment variables temporarily."""
     before = dict(os.environ)
     os.environ.update(changes)
     try:
@@ -127,9 +127,9 @@ def environment(changes: dict[str, str]) -> Iterator[None]:
 
 
 def with_memory(call: Callable[[], Any]) -> tuple[Timed, float]:
-    """Clock a call, and return how many bytes more than before it held at its peak. Linux only.
+    """Time a call, and return its peak memory in addition to the memory before, in bytes. Linux only.
 
-    The peak is that of the whole process: call it in a process of its own that has held nothing larger before.
+    The peak is that of the whole process: call this in a process that has not held anything larger before.
     """
     before = resident("VmRSS")
     timed = clock(call)
@@ -137,7 +137,7 @@ def with_memory(call: Callable[[], Any]) -> tuple[Timed, float]:
 
 
 def resident(name: str) -> float:
-    """Return the resident set of this process in bytes: as it is, VmRSS, or at its peak, VmHWM."""
+    """Return the resident memory of this process in bytes: at present (VmRSS) or at its peak (VmHWM)."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith(name))
 
@@ -148,12 +148,12 @@ def collect(name: str, *, tiny: bool) -> list[Row]:
 
 
 def on_sets(names: Iterable[str], measure: Callable[[Problem], Row]) -> Iterator[Row]:
-    """Yield one row for each data set; where it is missing, the row says so."""
+    """Yield one row per data set; for a missing data set the row says so."""
     return rows_on_sets(names, lambda problem: [measure(problem)])
 
 
 def rows_on_sets(names: Iterable[str], measure: Callable[[Problem], Iterable[Row]]) -> Iterator[Row]:
-    """Yield all rows that a data set has, and one that says so for a data set that is missing."""
+    """Yield all rows of each data set; for a missing data set, one row that says so."""
     for name in names:
         say(f"  {name}")
         try:
@@ -165,7 +165,7 @@ def rows_on_sets(names: Iterable[str], measure: Callable[[Problem], Iterable[Row
 
 
 def stamp() -> Row:
-    """Return what every row carries: which code was measured, when, and on what."""
+    """Return what every row includes: version, commit, date, machine and software."""
     git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--exclude=*"]
     commit = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603 - all literal
     software = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn", "numba"))
@@ -195,13 +195,13 @@ def write_rows(path: Path, rows: list[Row]) -> None:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """Read rows from a CSV file: numbers as numbers, and no entry where there is none."""
+    """Read rows from a CSV file; numbers become numbers, and empty fields are left out."""
     with path.open(newline="", encoding="utf-8") as file:
         return [{name: _number(text) for name, text in row.items() if text} for row in csv.DictReader(file)]
 
 
 def _number(text: str) -> int | float | str:
-    """Return the number that this text was written for; a checksum such as 012 or 12e4 is none."""
+    """Return the number in a text; a checksum such as 012 or 12e4 stays text."""
     try:
         return int(text) if str(int(text)) == text else text
     except ValueError:

@@ -1,9 +1,10 @@
 """What must not change the selection: the unit of the data, the order of rows and columns, the number of threads.
 
-The selection of X, of 3 X and 0.37 X, of X with its rows and columns permuted, and on two threads. Rows that are
-identical may stand for one another: selections are the same if the chosen rows have the same contents, and the chosen
-columns. `cosfgm` on the document sets; `faithful`, the default, on the document sets made harder, with the rows and
-columns that it chooses and as many others repeated. Transposing X must swap its rows and columns besides.
+The selection of X is compared with that of 3 X and 0.37 X, of X with its rows and columns permuted, and with that on
+two threads. Identical rows may replace each other: two selections are the same if the selected rows and the selected
+columns have the same contents. `cosfgm` runs on the document sets. `faithful`, the default, runs on harder versions of
+them, in which the rows and columns that it selects, and as many others, are repeated. Transposing X must also swap its
+rows and columns.
 """
 
 from collections.abc import Iterator
@@ -21,12 +22,12 @@ Pair = tuple[Indices, Indices]
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for each data set and method."""
+    """Yield one row per data set and method."""
     return rows_on_sets(TINY if tiny else DOCUMENTS, compare)
 
 
 def compare(problem: Problem) -> Iterator[Row]:
-    """Yield one row for each method."""
+    """Yield one row per method."""
     yield {"method": "cosfgm", **changes(problem, "cosfgm")}
     tied = repeated(problem)
     swapped = select(tied._replace(X=tied.X.T), "faithful")[::-1]
@@ -35,7 +36,7 @@ def compare(problem: Problem) -> Iterator[Row]:
 
 
 def repeated(problem: Problem) -> Problem:
-    """Repeat the chosen rows and columns, and as many others."""
+    """Repeat the selected rows and columns, and as many others."""
     random, X = np.random.default_rng(0), problem.X
     for side in select(problem, "faithful"):
         more = random.choice(X.shape[0], len(side), replace=False)
@@ -44,7 +45,7 @@ def repeated(problem: Problem) -> Problem:
 
 
 def changes(problem: Problem, method: str) -> Row:
-    """Say for each change whether the selection stays."""
+    """Return for each change whether the selection stays the same."""
     X = problem.X
     random = np.random.default_rng(0)
     rows, cols = random.permutation(X.shape[0]), random.permutation(X.shape[1])
@@ -60,7 +61,7 @@ def changes(problem: Problem, method: str) -> Row:
 
 
 def select(problem: Problem, method: str) -> Pair:
-    """Return the chosen rows and columns."""
+    """Return the selected rows and columns."""
     return pair(BOTH_SELECTORS[method](problem.X, problem.r, problem.r))
 
 
@@ -70,7 +71,7 @@ def pair(chosen: Selection) -> Pair:
 
 
 def same(X: Any, before: Pair, after: Pair) -> str:
-    """Say whether two selections have the same contents."""
+    """Return whether two selections have the same contents."""
     sides = zip((X, X.T), before, after, strict=True)
     return "yes" if all(_contents(M, one) == _contents(M, other) for M, one, other in sides) else "no"
 
@@ -81,11 +82,11 @@ def _contents(X: Any, rows: Indices) -> list[bytes]:
 
 
 def bars(rows: list[Row]) -> list[Bar]:
-    """Nothing may change the answer."""
+    """Allow no change of the selection."""
     answers = {method: [row for row in rows if row.get("method") == method] for method in ("cosfgm", "faithful")}
     return [
         Bar(
-            f"of {len(some)} sets, those whose selection by {method} changes",
+            f"sets of {len(some)} whose selection by {method} changes",
             sum("no" in row.values() for row in some) if some else None,
             0,
         )

@@ -1,19 +1,19 @@
-"""Matrices beyond memory: time, memory and passes of `CoSeparableNMF` on a Zarr store of blocks, as its rows grow.
+"""Matrices larger than memory: time, memory and passes of `CoSeparableNMF` on a Zarr store, for more and more rows.
 
-Planted sparse matrices (`benchmarks/planted.py`) of 10^5, 10^6 and 10^7 rows x 2000 columns, one percent of the entries
-nonzero, 20 planted rows and columns, noise of one percent. They are drawn block by block into a Zarr store, and fitted
-from there by Dask on one thread; each in a process of its own, whose peak of the resident set is that beyond the loaded
-process. At 10^6 rows beside scikit-learn's `MiniBatchNMF.partial_fit` over the same blocks, once, and beside
-`CoSeparableNMF` in memory, reading included: the default, and SPA+ (`method="spa"`). Explained is
-1 - ||X - WH|| / ||X||, for MiniBatchNMF on the first block. Neither of the two that work in blocks computes the long
-factor, which takes one more pass. Last, random entries in 10^5 columns, one in 10^4 nonzero: nothing to be found there,
-only the cost of very many columns.
+Planted sparse matrices (`benchmarks/planted.py`) with 10^5, 10^6 and 10^7 rows x 2000 columns, one percent of the
+entries nonzero, 20 planted rows and columns, and one percent of noise. They are written block by block to a Zarr store
+and fitted from there by Dask on one thread, each in a process of its own. Memory is the peak resident memory in
+addition to the process before the fit. At 10^6 rows the comparison includes scikit-learn's `MiniBatchNMF.partial_fit`,
+once over the same blocks, and `CoSeparableNMF` in memory, including reading: the default, and SPA+ (`method="spa"`).
+Explained is 1 - ||X - WH|| / ||X||, for MiniBatchNMF on the first block. The two methods that work in blocks do not
+compute the row factor, which takes one more pass. Last, a matrix with 10^5 columns and random entries, one in 10^4
+nonzero, shows the cost of very many columns; it has no structure to find.
 
-The first table is the cost model of `docs/large.md`, with the passes of each run: seconds of one core are a constant
-for the small problem plus a rate for each row, both taken from the two shorter runs with as many columns; so they
-predict the longest one, and 10^9 rows x 10^5 columns. Bytes moved and memory are those of a cluster whose workers have
-one thread, as the model has them; the memory measured is that of one process that does everything. Bytes read are
-counted as they lie on disk, compressed; the model has them as they are in memory.
+The first table is the cost model of `docs/large.md`, with the passes of each run. The seconds of one core are a
+constant for the small problem plus a rate per row, both from the two shorter runs with the same number of columns. They
+predict the longest run, and 10^9 rows x 10^5 columns. Bytes moved and memory are the model's values for a cluster whose
+workers have one thread; the measured memory is that of one process that does everything. Measured bytes read are those
+of the compressed files on disk; the model counts them as they are in memory.
 """
 
 import tempfile
@@ -43,12 +43,12 @@ COMPARED = 1_000_000
 COLUMNS, KINDS = 2000, 20
 WIDE_SIZES, WIDE = (200_000, 1_000_000, 3_000_000), 100_000
 OURS = "cosep, in blocks"
-# Flops of one nonnegative least-squares problem, in squares of its unknowns: about that many on planted data.
+# Flops of a nonnegative least-squares problem on planted data, divided by the squared number of unknowns.
 SOLVE = 4
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for each size, and one for each peer."""
+    """Yield one row per size, and one per peer."""
     sizes, compared = ((3000, 6000), 3000) if tiny else (SIZES, COMPARED)
     for m in sizes:
         of = recipe(m, *((60, 4) if tiny else (COLUMNS, KINDS)))
@@ -58,7 +58,7 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
 
 
 def on_store(data: Iterable[Any], of: Recipe | None, names: Iterable[str]) -> Iterator[Row]:
-    """Write blocks to a store, and yield one row for each method."""
+    """Write blocks to a store, and yield one row per method."""
     with tempfile.TemporaryDirectory() as folder:
         store, stored = str(Path(folder) / "data.zarr"), 0
 
@@ -78,7 +78,7 @@ def on_store(data: Iterable[Any], of: Recipe | None, names: Iterable[str]) -> It
 
 
 def entries(m: int, n: int) -> Iterator[Any]:
-    """Yield blocks of random entries, ten in a row."""
+    """Yield blocks of random entries, ten per row."""
     random = np.random.default_rng(0)
     for start in range(0, m, BLOCK):
         size = min(BLOCK, m - start)
@@ -89,7 +89,7 @@ def entries(m: int, n: int) -> Iterator[Any]:
 
 
 def measured(name: str, store: str, of: Recipe | None) -> Row:
-    """Fit one model to a store, and return what that took and found."""
+    """Fit one model to a store, and return its costs and results."""
     fit, r = METHODS[name], KINDS if of is None else len(of.rows)
     fit(row_blocks(list(blocks(recipe(1000, 100, 5), 250))), 5)
     data = read_blocks(store)
@@ -108,7 +108,7 @@ def bytes_read() -> float:
 
 
 def found(model: Any, data: RowBlocks, of: Recipe | None) -> Row:
-    """Return how many passes a model took, what of the planted it found, and how much it explains."""
+    """Return the passes of a model, the number of planted rows and columns found, and how much it explains."""
     if isinstance(model, MiniBatchNMF):
         X = next(pieces(data))
         parts = Factorization(model.transform(X), None, model.components_)
@@ -130,12 +130,12 @@ def pieces(data: RowBlocks) -> Iterator[Any]:
 
 
 def in_blocks(data: RowBlocks, r: int) -> Any:
-    """Fit without ever holding more than blocks; the factor of the rows stays lazy."""
+    """Fit in blocks; the row factor stays lazy."""
     return CoSeparableNMF(n_rows=r, n_cols=r).fit(data)
 
 
 def in_batches(data: RowBlocks, r: int) -> Any:
-    """Fit an NMF block by block, to each once."""
+    """Fit an NMF block by block, once over each."""
     model = MiniBatchNMF(n_components=r, random_state=0)
     for piece in pieces(data):
         model.partial_fit(piece)
@@ -143,7 +143,7 @@ def in_batches(data: RowBlocks, r: int) -> Any:
 
 
 def in_memory(data: RowBlocks, r: int, method: str) -> Any:
-    """Load everything, and fit."""
+    """Load everything and fit."""
     return CoSeparableNMF(n_rows=r, n_cols=r, method=method).fit(scipy.sparse.vstack(list(pieces(data)), format="csr"))
 
 
@@ -156,7 +156,7 @@ METHODS: dict[str, Callable[[RowBlocks, int], Any]] = {
 
 
 def bars(rows: list[Row]) -> list[Bar]:
-    """Hold growth, passes and what was found against what was promised."""
+    """Compare growth, passes and planted items found with their limits."""
     ours = [row for row in rows if row["method"] == OURS and "planted_rows_found" in row]
     if not ours:
         return []
@@ -166,12 +166,12 @@ def bars(rows: list[Row]) -> list[Bar]:
     return [
         Bar("time of a fit in blocks ~ rows^x, x", growth, 1.1),
         Bar("planted rows and columns not found, over all sizes", float(missed), 0.0),
-        Bar("passes at most rows minus passes at fewest", float(last["passes"] - first["passes"]), 0.0),
+        Bar("passes with the most rows minus passes with the fewest", float(last["passes"] - first["passes"]), 0.0),
     ]
 
 
 def summary(rows: list[Row]) -> list[Row]:
-    """Return what the cost model says of every size, and what was measured."""
+    """Return the cost model for every size, and what was measured."""
     lines: list[Row] = []
     ours = [row for row in rows if row["method"] == OURS]
     for n in dict.fromkeys(row["columns"] for row in ours):

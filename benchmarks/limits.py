@@ -1,9 +1,9 @@
-"""Memory of the workers of a cluster whose limits are far below the data: it does not grow with the rows.
+"""Memory of the workers of a cluster whose limits are far below the size of the data: it does not grow with the rows.
 
-Dense matrices of 500 columns, ten planted rows and columns and noise, of 1, 2 and 4 GB, drawn block by block into a
-Zarr store, and fitted by a `LocalCluster` of two worker processes with one thread and a limit of 1 GB each, then the
-factor of all rows is written to another store. New workers for each matrix; the peak is that of the resident set of the
-larger one (loaded, before it has seen data: in the column "at start"), and that of the process that asks them.
+Dense matrices with 500 columns, ten planted rows and columns and noise, of 1, 2 and 4 GB. They are written block by
+block to a Zarr store and fitted by a `LocalCluster` of two worker processes with one thread and a limit of 1 GB each.
+Then the factor of all rows is written to another store. Each matrix gets new workers. The peaks are the resident memory
+of the larger worker (its memory before it has read data is in the column "at start"), and that of the client.
 """
 
 import logging
@@ -29,7 +29,7 @@ NOISE = 0.01
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for each size."""
+    """Yield one row per size."""
     for m in (4000,) if tiny else SIZES:
         say(f"  {m} rows")
         with tempfile.TemporaryDirectory() as folder:
@@ -37,7 +37,7 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
 
 
 def limited(m: int, n: int, folder: str) -> Row:
-    """Fit one matrix on workers with little memory, and write its long factor."""
+    """Fit one matrix on workers with little memory, and write its row factor."""
     store, random = Path(folder) / "data.zarr", np.random.default_rng(0)
     rows = np.sort(random.choice(m, KINDS, replace=False))
     cols = np.sort(random.choice(n, KINDS, replace=False))
@@ -68,7 +68,7 @@ def limited(m: int, n: int, folder: str) -> Row:
 
 
 def blocks(m: int, n: int, rows: Indices, cols: Indices) -> Iterator[Any]:
-    """Yield a dense planted matrix, some rows at a time: all rows, and all columns, are mixes of the planted ones."""
+    """Yield a dense planted matrix in blocks: all rows and columns are mixtures of the planted ones."""
     random = np.random.default_rng(1)
     P2 = random.dirichlet(np.full(KINDS, 0.3), n).T
     P2[:, cols] = np.eye(KINDS)
@@ -83,22 +83,22 @@ def blocks(m: int, n: int, rows: Indices, cols: Indices) -> Iterator[Any]:
 
 
 def _loaded() -> None:
-    """Load everything that a worker needs, so that what comes on top is the data's."""
+    """Load everything that a worker needs before its memory is measured."""
     CoSeparableNMF(2, 2).fit(np.eye(4))
 
 
 def _moved(dask_worker: Any) -> float:
-    """Return how many bytes a worker sent to others and to the client."""
+    """Return the number of bytes that a worker sent to other workers and to the client."""
     return float(dask_worker.transfer_outgoing_bytes_total)
 
 
 def bars(rows: list[Row]) -> list[Bar]:
-    """Hold the peaks against the limit, and the last against the first."""
+    """Compare the peaks with the limit, and the last peak with the first."""
     if not rows:
         return []
     peaks = [row["worker_peak_mb"] for row in rows]
     return [
-        Bar("memory of a worker at its peak / its limit, the most", max(peaks) / rows[0]["limit_mb"], 1.0),
-        Bar("memory of a worker at its peak, most rows / fewest", peaks[-1] / peaks[0], 1.2),
+        Bar("largest peak memory of a worker / its limit", max(peaks) / rows[0]["limit_mb"], 1.0),
+        Bar("peak memory of a worker, most rows / fewest rows", peaks[-1] / peaks[0], 1.2),
         Bar("workers lost to the limit", float(sum(row["workers_lost"] for row in rows)), 0.0),
     ]

@@ -1,8 +1,8 @@
-"""Memory of a fit beyond the loaded process, as a multiple of the input, beside scikit-learn's NMF.
+"""Memory of a fit in addition to the loaded process, as a multiple of the input, compared with scikit-learn's NMF.
 
 20000 x 5000 sparse random counts, one percent of them nonzero, rank 20. Every model is fitted in a process of its own,
-after a small fit that loads everything; the peak is that of the resident set. ``python -m benchmarks.memory 200``
-prints the memory of the default at another rank, with two alternations only.
+after a small fit that loads everything. The peak is that of the resident memory. ``python -m benchmarks.memory 200``
+prints the memory of the default at another rank, with only two alternations.
 """
 
 import sys
@@ -36,9 +36,9 @@ def counts(shape: tuple[int, int]) -> scipy.sparse.csr_array:
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for each model."""
+    """Yield one row per model."""
     with tempfile.TemporaryDirectory() as folder:
-        # Loaded, not drawn: what drawing it would leave behind in the allocator would hide what the fit needs.
+        # Loaded from a file: memory that drawing it leaves in the allocator would hide what the fit needs.
         file = Path(folder) / "counts.npz"
         scipy.sparse.save_npz(file, counts((400, 300) if tiny else SHAPE), compressed=False)
         for name in MODELS:
@@ -56,7 +56,7 @@ def fit(name: str, path: str, r: int) -> Row:
 
 
 def print_at_rank(r: int) -> None:
-    """Print the memory of a fit by the default at any rank."""
+    """Print the memory of a fit with the default method at any rank."""
     X = counts(SHAPE)
     size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     extra = isolated(_short_fit)(X, r)
@@ -68,7 +68,7 @@ def _short_fit(X: Any, r: int) -> float:
     return with_memory(lambda: CoSeparableNMF(r, r, max_iter=2).fit(X))[1]
 
 
-def bars(rows: list[Row]) -> list[Bar]:  # noqa: ARG001 - measured beside a peer, without a bar
+def bars(rows: list[Row]) -> list[Bar]:  # noqa: ARG001 - compared with a peer, without a bar
     """Return no bars."""
     return []
 

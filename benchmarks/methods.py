@@ -1,12 +1,12 @@
-"""The methods that the paper compares with, beside the approximations that it prints, in percent.
+"""The methods that the paper compares with, next to the approximations that it prints, in percent.
 
 Pan and Ng (2023), tables of section 5: tr23, k1b and the faces. Documents are preselected to at most 500 x 500 weighted
-representatives, as published, and rows and columns are chosen from these without normalisation; the factors are fitted
-to the whole matrix. SPAC and SPAR are SPA on the columns and on the rows. GSPA and GS-FGM split r themselves; GS-FGM is
-the best of ten penalties from 1e-3 to 10, as published, from either start. MV-NMF takes rows as mixtures.
+representatives, as published, and rows and columns are selected from these without normalization. The factors are
+fitted to the whole matrix. SPAC and SPAR are SPA on the columns and on the rows. GSPA and GS-FGM split r themselves.
+GS-FGM is the best of ten penalties from 1e-3 to 10, as published, from either start. MV-NMF takes rows as mixtures.
 
-The bar is the distance from the printed figure. GS-FGM has no published code: how it starts and stops is our reading,
-and which of its starts comes closer differs from set to set, so the closer one counts; docs/methods.md says more.
+The bar is the distance from the printed figure. GS-FGM has no published code: its start and its stopping rule are our
+interpretation. Which start comes closer differs between the sets, so the closer one counts; see docs/methods.md.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ PRINTED: dict[str, dict[str, float]] = {
 
 
 class Task(NamedTuple):
-    """A matrix, the rank, its weighted representatives, and which rows and columns these are."""
+    """A matrix, the rank, its weighted representatives, and the positions of these rows and columns."""
 
     X: Any
     r: int
@@ -42,7 +42,7 @@ class Task(NamedTuple):
     cols: Any
 
     def back(self, chosen: Selection) -> Selection:
-        """Return what was chosen among the representatives as rows and columns of X."""
+        """Return the selected representatives as rows and columns of X."""
         rows, cols = chosen.row_indices, chosen.col_indices
         return Selection(None if rows is None else self.rows[rows], None if cols is None else self.cols[cols])
 
@@ -57,7 +57,7 @@ def shrink(problem: Problem) -> Task:
 
 
 def representatives(X: Any) -> tuple[Any, Any]:
-    """Return columns and their weights; all of them, if they are few."""
+    """Return columns and their weights; all columns if there are few."""
     n = X.shape[1]
     if n <= SIZE:
         return np.arange(n), np.ones(n)
@@ -66,22 +66,22 @@ def representatives(X: Any) -> tuple[Any, Any]:
 
 
 def spac(task: Task) -> Factorization:
-    """Choose columns by SPA."""
+    """Select columns by SPA."""
     return mix(task.X, task.back(spa(task.block, task.r, normalize=False)))
 
 
 def spar(task: Task) -> Factorization:
-    """Choose rows by SPA."""
+    """Select rows by SPA."""
     return mix(task.X, task.back(spa(task.block.T, task.r, normalize=False).T))
 
 
 def either(task: Task) -> Factorization:
-    """Choose rows plus columns by GSPA."""
+    """Select rows plus columns by GSPA."""
     return mix_generalized(task.X, task.back(gspa(task.block, task.r, normalize=False)))
 
 
 def best_penalty(task: Task, start: str) -> Factorization:
-    """Choose rows plus columns by GS-FGM, at the penalty that explains most."""
+    """Select rows plus columns by GS-FGM, with the penalty that explains most."""
     options: dict[str, Any] = {"normalize": False, "tol": 1e-2, "start": start}
     chosen = (gsfgm(task.block, task.r, penalty=penalty, **options) for penalty in PENALTIES)
     fits = [mix_generalized(task.X, task.back(selection)) for selection in chosen]
@@ -100,7 +100,7 @@ METHODS: dict[str, Callable[[Task], Factorization]] = {
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for each set and method."""
+    """Yield one row per set and method."""
     warm()
     for name in ("planted", "sports") if tiny else PRINTED:
         say(f"  {name}")
@@ -120,7 +120,7 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
 
 
 def split(fit: Factorization) -> str:
-    """Return how many rows and columns were chosen."""
+    """Return how many rows and columns were selected."""
     if fit.selection is None:
         return ""
     sides = (fit.selection.row_indices, fit.selection.col_indices)
@@ -128,7 +128,7 @@ def split(fit: Factorization) -> str:
 
 
 def bars(rows: list[Row]) -> list[Bar]:
-    """Hold the distance from the printed figures against 1.5 points; of the two starts of GS-FGM the closer counts."""
+    """Compare the distance from the printed figures with 1.5 points; for GS-FGM the closer start counts."""
     apart: dict[tuple[str, str], float] = {}
     for row in rows:
         if "difference_pct" in row:
@@ -137,7 +137,7 @@ def bars(rows: list[Row]) -> list[Bar]:
     names = dict.fromkeys(method for _, method in apart) or ["SPAC", "SPAR", "GSPA", "GS-FGM", "A-HALS", "MV-NMF"]
     return [
         Bar(
-            f"points from the printed approximation, {name}",
+            f"distance from the printed approximation in points, {name}",
             max((value for (_, method), value in apart.items() if method == name), default=None),
             1.5,
         )

@@ -1,4 +1,4 @@
-"""Rows of all benchmarks enter, one Markdown page leaves."""
+"""One Markdown page from the rows of all benchmarks."""
 
 import inspect
 from collections.abc import Iterable
@@ -10,18 +10,18 @@ from benchmarks.harness import Bar, Row, read_rows
 
 HEAD = """# Benchmarks
 
-Made by `make bench` out of the rows in [results](results); `python -m benchmarks fits` measures one item again. Where
-nothing else is said: one thread for BLAS, OpenMP and numba, everything loaded and compiled before the clock starts,
-competitors take turns, the best of three rounds counts, seconds are the processor's. Published data sets need
-`COSEP_DATA`, the folder that holds them.
+Written by `make bench` from the rows in [results](results); `python -m benchmarks fits` repeats one benchmark. Unless
+noted otherwise, BLAS, OpenMP and numba use one thread, everything is loaded and compiled before the clock starts,
+methods are timed alternately, the best of three rounds counts, and seconds are processor time. Published data sets need
+the folder named by `COSEP_DATA`.
 """
 UNITS = {"s": "s", "pct": "%", "mb": "MB", "gb": "GB"}
-# What tells where a row comes from: said once for a section, and once for the page.
+# The columns that say where a row comes from: shown once per section, and once per page.
 SOURCE, PLACE = ("cosep", "commit", "date"), ("machine", "software")
 
 
 def page(items: dict[str, ModuleType], folder: Path) -> str:
-    """Return the page for the rows that are in a folder, bars first."""
+    """Return the page for the rows in a folder, with the bars first."""
     rows = {name: read_rows(path) if (path := folder / f"{name}.csv").exists() else [] for name in items}
     bars = [(name, bar) for name, item in items.items() for bar in item.bars(rows[name])]
     sections = [section(name, item, rows[name]) for name, item in items.items()]
@@ -29,7 +29,7 @@ def page(items: dict[str, ModuleType], folder: Path) -> str:
 
 
 def summary(bars: Iterable[tuple[str, Bar]]) -> str:
-    """Return the table of all bars and what became of them."""
+    """Return the table of all bars and their verdicts."""
     lines = [
         {
             "benchmark": f"[{name}](#{name})",
@@ -44,7 +44,7 @@ def summary(bars: Iterable[tuple[str, Bar]]) -> str:
 
 
 def section(name: str, item: ModuleType, rows: list[Row]) -> str:
-    """Return what is measured, in the words of the module, its summary if it has one, and the rows."""
+    """Return the docstring of the module, its summary if it has one, and its rows."""
     text = f"## {name}\n\n{inspect.getdoc(item)}\n"
     if not rows:
         return f"{text}\nNot measured yet.\n"
@@ -75,7 +75,7 @@ def heading(name: str) -> str:
 
 
 def shown(value: Any, name: str = "") -> str:
-    """Return a number with as many digits as one reads."""
+    """Return a number with a readable number of digits."""
     if value is None:
         return ""
     if not isinstance(value, float):

@@ -1,9 +1,9 @@
-"""A number of rows enters; blocks of a sparse co-separable matrix leave, and which rows and columns were planted in it.
+"""Blocks of a sparse co-separable matrix with any number of rows, and its planted rows and columns.
 
-``X = P1 S P2`` with noise of one percent on every nonzero entry. Every row but the planted ones mixes two kinds, each
-with a share of at least a quarter, and every column but the planted ones two core columns. Kinds that are frequent in
-rows have few columns and the other way round, as with words: otherwise no matrix of 2000 columns and 20 kinds could be
-as sparse as one percent. Any number of rows can be drawn a block at a time.
+``X = P1 S P2`` with one percent of noise on every nonzero entry. Every row except the planted ones mixes two kinds,
+each with a share of at least a quarter, and every other column mixes two core columns. Kinds that are frequent in rows
+have few columns and vice versa, as with words: otherwise a matrix with 2000 columns and 20 kinds could not be as sparse
+as one percent. The rows are drawn block by block.
 """
 
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ from cosep.utils.types import Array, Indices
 
 BLOCK = 50_000
 NOISE = 0.01
-# Share of the columns of the kind that has fewest, chosen for a density of one percent.
+# Share of columns of the kind with the fewest, chosen for a density of one percent.
 FEWEST = 2e-4
 
 
 class Recipe(NamedTuple):
-    """What makes a matrix: how many rows, which are planted, ``S P2``, planted columns, how frequent each kind is."""
+    """The parameters of a matrix: number of rows, planted rows, ``S P2``, planted columns, frequency of each kind."""
 
     m: int
     rows: Indices
@@ -32,7 +32,7 @@ class Recipe(NamedTuple):
 
 
 def recipe(m: int, n: int = 2000, r: int = 20, seed: int = 0) -> Recipe:
-    """Return what makes a matrix of m rows, n columns and r kinds."""
+    """Return the parameters of a matrix with m rows, n columns and r kinds."""
     random = np.random.default_rng(seed)
     growth = brentq(lambda q: FEWEST * (q**r - 1) / (q - 1) - 1, 1.001, 1 / FEWEST)
     columns_share = FEWEST * growth ** np.arange(r)
@@ -50,13 +50,13 @@ def recipe(m: int, n: int = 2000, r: int = 20, seed: int = 0) -> Recipe:
 
 
 def blocks(of: Recipe, size: int = BLOCK, seed: int = 0) -> Iterator[scipy.sparse.csr_array]:
-    """Yield the matrix, some rows at a time."""
+    """Yield the matrix in blocks of rows."""
     for start in range(0, of.m, size):
         yield block(of, start, min(start + size, of.m), seed)
 
 
 def block(of: Recipe, start: int, stop: int, seed: int = 0) -> scipy.sparse.csr_array:
-    """Return some rows; the same ones every time."""
+    """Return some rows, the same ones at every call."""
     random = np.random.default_rng((seed, start))
     m, r = stop - start, len(of.rows)
     first, second = random.choice(r, (2, m), p=of.frequencies)

@@ -1,7 +1,7 @@
-"""The fast gradient with the arithmetic of the published code: Gram matrices, and a sort for every row it projects.
+"""The fast gradient method with the arithmetic of the published code: Gram matrices, and a sort per projected row.
 
 `cosep.solve.fast_gradient` takes the same steps, but multiplies by the thin block instead of its n x n Gram matrix,
-skips zero rows, and projects without sorting. What a user of the published code waits for is this.
+skips zero rows, and projects without sorting. This module takes as long as the published code.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from benchmarks.data import Block
 
 @numba.njit(error_model="numpy")
 def project(Z: Block, w: Block) -> None:
-    """Project every row of Z on ``0 <= w_t y_l <= w_l y_t, y_t <= 1`` in place: sort ``z_l / w_l``, find the piece."""
+    """Project every row of Z on ``0 <= w_t y_l <= w_l y_t, y_t <= 1`` in place, by sorting ``z_l / w_l``."""
     n = len(w)
     for t in range(n):
         z = Z[t]
@@ -34,7 +34,7 @@ def project(Z: Block, w: Block) -> None:
 
 
 def fast_gradient(B: Block, w: Block, lam: float, steps: int) -> list[float]:
-    """Take so many steps at a fixed lambda and return the objectives."""
+    """Take this many steps at a fixed lambda and return the objectives."""
     G: Any = B.T @ B
     n = len(w)
     L = float(np.linalg.norm(B, 2)) ** 2

@@ -1,9 +1,9 @@
-"""How many rows and columns `choose_rank(X)` as it comes recommends where that is known, and how long it takes.
+"""The recommendation of `choose_rank(X)` with its defaults for data of known rank, and its time.
 
-Planted matrices are those of `make_coseparable` with r rows, r columns and noise 1e-2, ten of each kind; `found` says
-how often the planted pair was recommended, `others` what was recommended instead. The docstrings of SciPy and
-scikit-learn, and the document sets, have no true answer; `classes` are those of their documents. Seconds are those of
-one core, for all ten matrices.
+Planted matrices are those of `make_coseparable` with r rows, r columns and noise 1e-2, ten of each kind. `found` counts
+how often the planted pair was recommended, `others` lists other recommendations. The docstrings of SciPy and
+scikit-learn, and the document sets, have no true rank; `classes` are those of their documents. Seconds are those of one
+core, for all ten matrices.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ LONGEST = 120.0
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for each kind of planted matrix and each set of texts."""
+    """Yield one row per kind of planted matrix and per set of texts."""
     warm()
     choose_rank(make_coseparable(20, 15, 2, 2, random_state=0)[0], [2])
     for size in SIZES[:1] if tiny else SIZES:
@@ -48,26 +48,26 @@ def planted(m: int, n: int, r: int, *, permute: bool, seeds: int) -> Row:
 
 
 def pair(choice: RankChoice) -> tuple[int, int]:
-    """Return how many rows and columns are recommended."""
+    """Return the recommended numbers of rows and columns."""
     return choice.n_rows, choice.n_cols
 
 
 def on_set(problem: Problem) -> Row:
-    """Choose for a data set, beside the number of its classes."""
+    """Choose the rank of a data set, next to the number of its classes."""
     return {"classes": problem.r, **on_texts(problem.X)}
 
 
 def on_texts(X: Any) -> Row:
-    """Choose for word counts."""
+    """Choose the rank of word counts."""
     seconds, choice = clock(lambda: choose_rank(X))
     return {"n_rows": choice.n_rows, "n_cols": choice.n_cols, "pairs": len(choice.table["error"]), "s": seconds}
 
 
 def bars(rows: list[Row]) -> list[Bar]:
-    """Hold the planted matrices and the docstrings against the promise."""
+    """Compare the planted matrices and the docstrings with their limits."""
     found = [10 * row["found"] / row["of"] for row in rows if "found" in row]
     seconds = [row["s"] for row in rows if row["set"] == "docstrings"]
     return [
-        Bar("planted ranks recommended, of ten, the worst kind", min(found, default=None), ENOUGH, at_least=True),
+        Bar("planted ranks recommended, of ten, for the worst kind", min(found, default=None), ENOUGH, at_least=True),
         Bar("seconds of one core for the docstrings", max(seconds, default=None), LONGEST),
     ]

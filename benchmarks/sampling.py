@@ -1,11 +1,11 @@
-"""How far the strategy for blocks is from the exact method in memory: fidelities and clusters, set by set.
+"""Fits in blocks compared with the exact method in memory: fidelities and clusters, set by set.
 
-The document sets of the paper, fitted by `CoSeparableNMF` in memory and as blocks of rows; the sample has as many rows
-as by default (8192, which is all of most sets), 2000 and 1000, where that is at most six tenths of the rows. Ratios of
-what rows, columns, core and refitted factors explain; 1 is as good as in memory. Clusters are compared by the accuracy
-of the paper, against the true classes of documents. Then planted matrices (`make_coseparable`), of which in memory and
-in blocks the same rows and columns shall be found. Last, what becomes of both if a part of the strategy is left out:
-means over the document sets with a sample of 1000 rows, and over the planted matrices.
+The document sets of the paper are fitted by `CoSeparableNMF` in memory and in blocks of rows. The sample has the
+default size (8192, which is all rows of most sets), 2000 and 1000 rows, if that is at most six tenths of the rows. The
+ratios are those of what rows, columns, core and refitted factors explain; 1 is as good as in memory. Clusters are
+compared by the accuracy of the paper, with the true classes of documents. Then follow planted matrices
+(`make_coseparable`), in which fits in memory and in blocks should find the same rows and columns. Last, parts of the
+strategy are left out: means over the document sets with a sample of 1000 rows, and over the planted matrices.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -26,7 +26,7 @@ from cosep.matrix.local import LocalMatrix
 from cosep.utils.types import Array, Indices
 
 SAMPLES = (None, 2000, 1000)
-# Of more rows than this share of all, a sample shows nothing.
+# A sample with more than this share of the rows would show nothing.
 LARGEST_SHARE = 0.6
 PLANTED = ((20_000, 100, 5), (50_000, 100, 10))
 NOISES, SEEDS = (0.0, 0.01), 3
@@ -34,7 +34,7 @@ PARTS = ("row", "col", "core")
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for each data set and size of the sample, and one for each planted matrix."""
+    """Yield one row per data set and sample size, and one per planted matrix."""
     sizes = (20,) if tiny else SAMPLES
     yield from rows_on_sets(("planted", "sports") if tiny else DOCUMENTS, lambda problem: compared(problem, sizes))
     yield from planted(tiny=tiny)
@@ -44,7 +44,7 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
 
 
 def ablated(variant: str, *, tiny: bool) -> Row:
-    """Return means over the document sets and the planted matrices, with a part of the strategy left out."""
+    """Return means over the document sets and the planted matrices, without one part of the strategy."""
     with ExitStack() as stack:
         for name, value in VARIANTS[variant].items():
             home = cosep.fit.column_factors if name == "MAX_STEPS" else cosep.fit.sample_selection
@@ -60,7 +60,7 @@ def ablated(variant: str, *, tiny: bool) -> Row:
 
 
 def only(kind: int) -> Callable[..., tuple[Array, Array]]:
-    """Return a search for typical rows alone, 0, or for extreme rows alone, 1."""
+    """Return a search for only typical rows (0) or only extreme rows (1)."""
 
     def one_kind(Z: LocalMatrix, chosen: Indices) -> tuple[Array, Array]:
         found = directions(Z, chosen)
@@ -80,7 +80,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 def compared(problem: Problem, sizes: Iterable[int | None]) -> Iterable[Row]:
-    """Yield one row for each size of the sample."""
+    """Yield one row per sample size."""
     exact = CoSeparableNMF(problem.r, problem.r).fit(problem.X)
     for size in sizes:
         if size is not None and size > LARGEST_SHARE * problem.X.shape[0]:
@@ -108,7 +108,7 @@ def explained(model: CoSeparableNMF, X: Any) -> float:
 
 
 def planted(*, tiny: bool) -> Iterator[Row]:
-    """Yield one row for each planted matrix."""
+    """Yield one row per planted matrix."""
     for m, n, r in ((400, 30, 3),) if tiny else PLANTED:
         for noise, seed in product(NOISES, range(1 if tiny else SEEDS)):
             name = f"planted {m} x {n}, {r} and {r}, noise {noise:g}, seed {seed}"
@@ -133,7 +133,7 @@ def same_planted(X: Any, truth: Selection, r: int, sampled: int) -> Row:
 
 
 def bars(rows: list[Row]) -> list[Bar]:
-    """Hold the smallest ratios, and what differs on planted data, against what was promised."""
+    """Compare the smallest ratios, and the differences on planted data, with their limits."""
     limits = {"default": 0.97, 2000: 0.97}
     least = {
         asked: [
@@ -145,7 +145,7 @@ def bars(rows: list[Row]) -> list[Bar]:
     return [
         *(
             Bar(
-                f"fidelity in blocks / in memory, the least over sets and sides, sample: {asked}",
+                f"fidelity in blocks / in memory, smallest over sets and sides, sample: {asked}",
                 min(least[asked], default=None),
                 limit,
                 at_least=True,

@@ -1,10 +1,10 @@
-"""The smallest core of a matrix in other units: the shape that `minimal_coseparable` finds must stay the same.
+"""The smallest core of a matrix in other units: `minimal_coseparable` must find the same shape.
 
-400 random matrices of 2 to 8 rows and columns: counts, sparse counts, products of three matrices of counts, products of
-two matrices of uniform numbers. The rows and the columns of each are multiplied by random factors, log-uniform from 1/s
-to s, for every scale s from 1 to 10^8. `wrong` counts the matrices whose shape is not that of the matrix itself,
-`unproven` those whose core is not true at the tolerance of 1e-6. `error` is the largest one of the cores, in the
-scaling that the questions are answered in; `error in units` is the largest relative error in the units of the matrix.
+400 random matrices with 2 to 8 rows and columns: counts, sparse counts, products of three matrices of counts, products
+of two matrices of uniform numbers. The rows and the columns of each are multiplied by random factors, log-uniform from
+1/s to s, for every scale s from 1 to 10^8. `wrong` counts the matrices whose shape changes, `unproven` those whose core
+does not hold at the tolerance of 1e-6. `error` is the largest error of a core in the scaling that `cosep.theory` uses;
+`error in units` is the largest relative error in the units of the matrix.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ SCALES = range(9)
 
 
 def matrices(count: int) -> Iterator[Array]:
-    """Yield random matrices, a quarter of each kind, none of them zero."""
+    """Yield random nonzero matrices, a quarter of each kind."""
     random = np.random.default_rng(0)
     for k in range(count):
         m, n, r, s = random.integers(2, 9, 4)
@@ -37,13 +37,13 @@ def matrices(count: int) -> Iterator[Array]:
 
 
 def in_other_units(B: Array, decades: float, random: np.random.Generator) -> Array:
-    """Multiply rows and columns by random factors, of so many decades up or down at the most."""
+    """Multiply rows and columns by random factors of at most this many decades."""
     rows, cols = (10.0 ** random.uniform(-decades, decades, size) for size in B.shape)
     return np.asarray(rows[:, None] * B * cols)
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for each scale."""
+    """Yield one row per scale."""
     some = list(matrices(8 if tiny else MATRICES))
     shapes = [minimal_coseparable(B).shape for B in some]
     for decades in SCALES:
@@ -61,8 +61,6 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
 
 
 def bars(rows: list[Row]) -> list[Bar]:
-    """No change of units may change a shape."""
+    """Allow no change of a shape."""
     wrong = sum(row["wrong"] + row["unproven"] for row in rows) if rows else None
-    return [
-        Bar(f"of {sum(row['matrices'] for row in rows)} matrices in other units, wrong or unproven cores", wrong, 0)
-    ]
+    return [Bar(f"wrong or unproven cores of {sum(row['matrices'] for row in rows)} matrices in other units", wrong, 0)]

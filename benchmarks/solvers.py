@@ -1,17 +1,17 @@
-"""The convex model at a few hundred columns: the published fast gradient and Newton's method, to the same accuracy.
+"""The convex model with a few hundred columns: the published fast gradient and Newton's method, to the same accuracy.
 
 Each problem is the self-dictionary model with the lambda that is the multiplier of trace `r/2 + 1`. The clock of the
-published solver stops when its objective is within the tolerance of the optimum, which it cannot know by itself; ours
-stops when its own duality gap proves as much. Optimum: Newton's method to a relative gap of 1e-10.
+published solver stops when its objective is within the tolerance of the optimum, which the solver itself cannot know.
+Ours stops when its duality gap proves this. The optimum is that of Newton's method with a relative gap of 1e-10.
 
 The published arithmetic costs the same at every step (n x n Gram matrix, a sort for each of n rows), so 30 steps are
-timed and multiplied by the number needed; that its objectives agree with those of our fast gradient, which takes the
-same steps in a cheaper way, is checked each time. The bars speak of the published solver; `ratio_own` is the ratio to
+timed and multiplied by the number of steps needed. Each time we check that its objectives agree with those of our fast
+gradient, which takes the same steps at lower cost. The bars are for the published solver; `ratio_own` is the ratio to
 our own fast gradient.
 
-Topics: Poisson counts of a random topic model. TDT2: 30 of the 1000 most frequent words, chosen by SPA, in the 500
+Topics: Poisson counts of a random topic model. TDT2: 30 of the 1000 most frequent words, selected by SPA, in the 500
 documents that use them most. Planted: a co-(10, 10)-separable matrix with one percent of noise. Faces: 40 pixels,
-chosen by SPA, of the 400 ORL faces.
+selected by SPA, of the 400 ORL faces.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ from cosep.solve.fast_gradient import solve_fast_gradient
 from cosep.solve.newton import solve_newton
 from experiments.data import MissingDataError
 
-# How many steps of the fast gradient to try; if the last are too few, the ratio is a lower bound.
+# Numbers of steps of the fast gradient to try; if the last is too small, the ratio is a lower bound.
 STEPS = (500, 1_500, 5_000)
 TOLERANCES = (1e-4, 1e-6)
 
@@ -50,7 +50,7 @@ def pixels() -> Block:
     return X[spa(X.T, 40).col_indices]
 
 
-# How to make the block, the rank, and how many times faster Newton's method is to be.
+# The function that makes the block, the rank, and the required speed-up of Newton's method.
 PROBLEMS: dict[str, tuple[Callable[[], Block], int, float]] = {
     "topics 20 x 500": (partial(topics, 20, 500), 20, 50),
     "TDT2 30 x 500": (words, 30, 50),
@@ -61,7 +61,7 @@ TINY = {"planted 30 x 30": (partial(planted, 30, 30), 10, 50.0)}
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for each problem and tolerance."""
+    """Yield one row per problem and tolerance."""
     warm()
     for name, (make, r, _) in (TINY if tiny else PROBLEMS).items():
         say(f"  {name}")
@@ -72,7 +72,7 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
 
 
 def compare(B: Block, r: int) -> Iterator[Row]:
-    """Yield one row for each tolerance."""
+    """Yield one row per tolerance."""
     w = B.sum(axis=0)
     lam = solve_newton(B, w, r=r, trace=r / 2 + 1, tol=1e-10).penalty
     newton = partial(solve_newton, B, w, r=r, penalty=lam)
@@ -107,12 +107,12 @@ def compare(B: Block, r: int) -> Iterator[Row]:
 
 
 def bars(rows: list[Row]) -> list[Bar]:
-    """Hold the ratios at the smaller tolerance against the promise."""
+    """Compare the ratios at the smaller tolerance with their limits."""
     finest = min(TOLERANCES)
     ratios = {row["problem"]: row["ratio"] for row in rows if row.get("tolerance") == finest}
     return [
         Bar(
-            f"times faster than published, to {finest:g}, {name}",
+            f"speed-up over the published solver, tolerance {finest:g}, {name}",
             ratios.get(name),
             limit,
             at_least=True,

@@ -1,7 +1,7 @@
-"""One thread and two: seconds of `cosfgm` and of the whole fit with it, and whether the selection stays the same.
+"""One and two threads: seconds of `cosfgm` and of the whole fit, and whether the selection stays the same.
 
-The cap holds for BLAS, OpenMP and numba alike; each count runs in a process of its own. Wall clock: on a busy machine
-the second thread can only lose.
+The limit holds for BLAS, OpenMP and numba; each count runs in a process of its own. Wall-clock time: on a busy machine
+the second thread does not help.
 """
 
 import time
@@ -16,7 +16,7 @@ SETS = ("k1b", "ohscal", "TDT30")
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:
-    """Yield one row for each data set."""
+    """Yield one row per data set."""
     return on_sets(TINY if tiny else SETS, compare)
 
 
@@ -47,6 +47,6 @@ def run(problem: Problem) -> tuple[float, float, Pair]:
 
 
 def bars(rows: list[Row]) -> list[Bar]:
-    """Two threads must not change the answer."""
+    """Allow no change of the selection by a second thread."""
     answers = [row["same_selection"] for row in rows if "same_selection" in row]
-    return [Bar("sets whose selection depends on the threads", answers.count("no") if answers else None, 0)]
+    return [Bar("sets whose selection depends on the number of threads", answers.count("no") if answers else None, 0)]

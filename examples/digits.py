@@ -1,4 +1,4 @@
-"""Find the handwritten digits that speak for the others, and the pixels from which the rest can be guessed."""
+"""Select representative images of handwritten digits, and pixels that predict the other pixels."""
 
 from typing import Any
 
@@ -22,16 +22,16 @@ def show(titles: list[str], pictures: Any) -> None:
         print("  " + "   ".join("".join(2 * shade for shade in line) for line in lines))
 
 
-print(f"Ten of {len(known)} images were chosen to speak for the rest:")
+print(f"Ten of {len(known)} images represent the others:")
 for five in model.row_indices_.reshape(2, 5):
     show([f"a {digits[i]}" for i in five], known[five])
 
-print("\nTwenty of the 64 pixels were chosen, and these alone are read from images that were not seen before.")
-restored = model.complete(unseen[:, model.col_indices_])
-chosen = np.zeros(64)
-chosen[model.col_indices_] = 16
+print("\nTwenty of the 64 pixels are selected. From these, all pixels of unseen images are predicted.")
+predicted = model.complete(unseen[:, model.col_indices_])
+selected = np.zeros(64)
+selected[model.col_indices_] = 16
 for i in (0, 150):
-    show(["the pixels", f"a {digits[1500 + i]}", "restored"], [chosen, unseen[i], restored[i]])
+    show(["the pixels", f"a {digits[1500 + i]}", "predicted"], [selected, unseen[i], predicted[i]])
 
-error = np.linalg.norm(unseen - restored) / np.linalg.norm(unseen)
-print(f"\nOver all {len(unseen)} unseen images the restored ones are off by {error:.0%}.")
+error = np.linalg.norm(unseen - predicted) / np.linalg.norm(unseen)
+print(f"\nThe relative error over all {len(unseen)} unseen images is {error:.0%}.")

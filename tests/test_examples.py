@@ -46,7 +46,7 @@ def test_digits_shows_images_and_restores_unseen_ones(run):
     assert len(names["model"].col_indices_) == 20
     # 2 x 5 chosen images, and two times three pictures, of eight lines each.
     assert sum(set(line) <= set(" .:*#") and len(line) > 40 for line in out.splitlines()) == 2 * 8 + 2 * 8
-    off = int(re.search(r"off by (\d+)%", out)[1])
+    off = int(re.search(r"unseen images is (\d+)%", out)[1])
     assert off < 50
     assert off == round(100 * names["error"])
 

@@ -30,7 +30,6 @@ from cosep.utils.types import Array, Indices
 
 # How often all rows are searched for better candidates.
 MAX_SEARCHES = 2
-# The warnings of the selector are issued for the line that called `fit` of the estimator.
 
 
 class BlockScaling(NamedTuple):
