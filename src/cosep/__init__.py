@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         TriSymmetricNMF,
     )
     from cosep.findings.annotation import annotate
+    from cosep.findings.describe import describe
+    from cosep.findings.record import Findings
     from cosep.matrix.cutting import row_blocks
     from cosep.matrix.scaling import Scaling
     from cosep.metrics import clustering_accuracy, index_accuracy, relative_approximation
@@ -53,6 +55,7 @@ _HOMES = {
     "CoSeparableNMF": "cosep.estimators",
     "Explanation": "cosep.assess.explanation",
     "Factorization": "cosep.records.factorization",
+    "Findings": "cosep.findings.record",
     "GeneralizedSeparableNMF": "cosep.estimators",
     "HALSNMF": "cosep.estimators",
     "MinVolNMF": "cosep.estimators",
@@ -71,6 +74,7 @@ _HOMES = {
     "clustering_accuracy": "cosep.metrics",
     "cosfgm": "cosep.select.cosfgm",
     "cur": "cosep.select.cur",
+    "describe": "cosep.findings.describe",
     "explain": "cosep.assess.explanation",
     "faithful": "cosep.select.faithful",
     "fgm": "cosep.select.fgm",
@@ -99,6 +103,7 @@ __all__ = [
     "CoSeparableNMF",
     "Explanation",
     "Factorization",
+    "Findings",
     "GeneralizedSeparableNMF",
     "MinVolNMF",
     "Pool",
@@ -118,6 +123,7 @@ __all__ = [
     "cosfgm",
     "cur",
     "datasets",
+    "describe",
     "explain",
     "faithful",
     "fgm",

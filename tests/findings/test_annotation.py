@@ -157,9 +157,9 @@ def test_what_is_no_annotated_data_in_memory_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"layer": "nonsense"}, "layer='nonsense' is no layer of adata; keep the counts in a layer"),
-        ({"layer": "raw"}, "layer='raw' is no layer"),
-        ({"layer": 3}, "layer=3 is no layer"),
+        ({"layer": "nonsense"}, "layer='nonsense' is not a layer of adata; keep the counts in a layer"),
+        ({"layer": "raw"}, "layer='raw' is not a layer"),
+        ({"layer": 3}, "layer=3 is not a layer"),
         ({"key": ""}, "key=''"),
         ({"key": "a/b"}, "key='a/b'"),
         ({"key": 3}, "key=3"),

@@ -40,7 +40,7 @@ from cosep.select import BOTH_SELECTORS
 from cosep.select.method import Method, method_named, options_for, refuse_no_selection
 from cosep.solve.alternation import half_squared_error
 from cosep.solve.nonnegative import coefficients
-from cosep.utils.messages import shown
+from cosep.utils.messages import counted, shown
 from cosep.utils.types import Array, Callback, Indices
 
 Table = dict[str, NDArray[Any]]
@@ -364,9 +364,7 @@ class Search:
 
 def named(rank: Rank) -> str:
     """Say how many rows and columns."""
-    return " and ".join(
-        f"{count} {what}{'s' * (count > 1)}" for count, what in zip(rank, ("row", "column"), strict=True)
-    )
+    return f"{counted(rank[0], 'row')} and {counted(rank[1], 'column')}"
 
 
 def explained(

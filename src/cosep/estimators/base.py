@@ -18,6 +18,7 @@ from cosep.records.factorization import Factorization
 from cosep.records.product import squared_row_errors
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool
+from cosep.solve.mixtures import mixtures
 from cosep.solve.nonnegative import coefficients
 from cosep.utils.columns import flat
 from cosep.utils.messages import one_line, shown
@@ -199,8 +200,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         """Solve ``min ||M - U components_||_F`` over ``U >= 0``."""
-        H, exponent = self._unit_components()
-        return in_units(coefficients(M, H), M.exponent - exponent, M.dtype)
+        return mixtures(M, self.components_)
 
     def _unit_components(self) -> tuple[Array, int]:
         """Return the components divided by a power of two that brings the largest entry to about one, and the power."""

@@ -66,14 +66,14 @@ class LocalMatrix:
         """The matrix divided by its power of two, sharing memory: for answers that do not depend on units."""
         return LocalMatrix(self.values)
 
-    def in_units(self, results: Array, power: int = 1) -> Array:
+    def in_units(self, results: Array, power: int = 1, *, shift: int = 0) -> Array:
         """Return results that were computed from `mantissa` in the units of the data.
 
-        ``power`` is 1 for what grows with the entries, 2 for what grows with their squares, -1 for inverses. What
-        leaves the range of floats becomes infinite.
+        ``power`` is 1 for what grows with the entries, 2 for what grows with their squares, -1 for inverses. The
+        results are multiplied by ``2**shift`` in the same step. What leaves the range of floats becomes infinite.
         """
         with np.errstate(over="ignore"):
-            return np.asarray(np.ldexp(results, power * self.exponent))
+            return np.asarray(np.ldexp(results, power * self.exponent + shift))
 
     def largest(self) -> float:
         """Return the largest entry, 0 for a matrix without positive entries."""
@@ -129,6 +129,11 @@ class LocalMatrix:
         for rows, block in self.row_blocks():
             total += block.T @ B[rows]
         return total
+
+    def between(self, left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> Array:
+        """``left @ X @ right.T``, small and dense, for sparse matrices of few rows: sums over groups of entries."""
+        product = left @ self.values @ right.T
+        return np.asarray(product.toarray() if scipy.sparse.issparse(product) else product, dtype=np.float64)
 
     def gram(self, cols: Indices | None = None) -> Array:
         """``X.T @ X``, dense, or the given columns of it."""
