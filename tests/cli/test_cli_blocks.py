@@ -4,6 +4,8 @@ import csv
 import errno
 import json
 
+import cosep.cli.blocks
+import cosep.cli.turns
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,8 +13,6 @@ import scipy.sparse
 import zarr
 from typer.testing import CliRunner
 
-import cosep.cli.blocks
-import cosep.cli.turns
 import cosep.fit.blocks
 import cosep.fit.checkpoint
 import cosep.fit.choice

@@ -140,9 +140,7 @@ def explain_block(task: BlockTask, block: LocalMatrix, start: int) -> ExplainedB
     """Explain the rows of one block."""
     P1, U, clusters = long_factors(task.fitted, block, start)
     labels, parts = held_topics(U, task.norms, block)
-    closest = ClosestRows(
-        np.full((len(task.rows), MOST_CLOSEST), -1), np.full((len(task.rows), MOST_CLOSEST), -np.inf)
-    )
+    closest = ClosestRows(np.full((len(task.rows), MOST_CLOSEST), -1), np.full((len(task.rows), MOST_CLOSEST), -np.inf))
     for k, row in enumerate(task.rows):
         best = closest_rows(labels, parts, k, int(row) - start, MOST_CLOSEST)
         closest.indices[k, : len(best)] = start + best
@@ -236,7 +234,12 @@ def _closest_entries(closest: ClosestRows, blocks: RowBlocks) -> list[list[Entry
     for indices, parts in zip(closest.indices, closest.parts, strict=True):
         known = indices >= 0
         names = row_names_at(blocks, indices[known])
-        entries.append([Entry(int(i), str(name), float(part)) for i, name, part in zip(indices[known], names, parts[known], strict=True)])
+        entries.append(
+            [
+                Entry(int(i), str(name), float(part))
+                for i, name, part in zip(indices[known], names, parts[known], strict=True)
+            ]
+        )
     return entries
 
 

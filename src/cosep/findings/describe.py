@@ -142,9 +142,7 @@ def findings_of(record: Factorization, topics: Topics, measured: Measured) -> Fi
         fidelity=measured.fidelity,
         explained=measured.explained,
         topics=described,
-        selected_cols=tuple(
-            Entry(int(j), str(col_names[j]), float(measured.cols["explains"][j])) for j in topics.cols
-        ),
+        selected_cols=tuple(Entry(int(j), str(col_names[j]), float(measured.cols["explains"][j])) for j in topics.cols),
         core=topics.core,
         col_order=topics.col_order,
         rows=measured.rows,

@@ -40,7 +40,7 @@ class ExplainedRows(NamedTuple):
 
 
 def explain_rows(factorization: Factorization, X: Any) -> ExplainedRows:
-    """Explain rows by the refitted components of a model, ``min ||X - U H||_F`` over ``U >= 0``, ``H = core @ col_factor``.
+    """Explain rows by the components ``H = core @ col_factor`` of a model: ``min ||X - U H||_F`` over ``U >= 0``.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
 """Findings: the record of what a person wants to know about a fit."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from cosep.records.fidelity import Fidelity
 from cosep.utils.types import Array, Indices, Table
 
 
-class Entry(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Entry:
     """A row or a column, and a number that belongs to it.
 
     Attributes
@@ -25,7 +25,8 @@ class Entry(NamedTuple):
     value: float
 
 
-class Anchor(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Anchor:
     """A selected column of a topic.
 
     Attributes

@@ -29,8 +29,8 @@ def found_sentences(found: Findings, *, row: str = "row", column: str = "column"
         ),
         (
             f"Mixed with nonnegative weights, the selected {row}s alone explain {by['rows']} of the matrix, the "
-            f"selected {column}s alone {by['cols']}, and the {n_rows} x {n_cols} core where they meet {by['core']}; with weights "
-            f"refitted to the core it is {by['refitted']}."
+            f"selected {column}s alone {by['cols']}, and the {n_rows} x {n_cols} core where they meet {by['core']}; "
+            f"with weights refitted to the core it is {by['refitted']}."
         ),
         (
             f"Each selected {row} is a topic. The largest, \u201c{squeezed(name, 80)}\u201d, stands for "

@@ -27,7 +27,7 @@ def readable(name: Any, length: int = LONGEST_NAME) -> str:
 
 
 def squeezed(name: str, length: int) -> str:
-    """Return a readable name of at most ``length`` letters: the middle is left out, for names often differ at the end."""
+    """Return a readable name of at most ``length`` letters, without its middle: names often differ at the end."""
     if len(name) <= length:
         return name
     head = (length - 1) // 2

@@ -190,8 +190,8 @@ def rank_curve(choice: Any) -> Figure:
         x="rows selected",
         y=None,
         height=520,
-        note=f"The star is the recommendation, {counted(best_rows, 'row')} and {counted(best_cols, 'column')}; bars are "
-        "standard errors.",
+        note=f"The star is the recommendation, {counted(best_rows, 'row')} and {counted(best_cols, 'column')}; bars "
+        "are standard errors.",
     )
 
 

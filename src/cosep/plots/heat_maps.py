@@ -122,8 +122,8 @@ def matrix(factorization: Factorization, X: Any) -> Figure:
         x="columns, by cluster",
         y="rows, by cluster",
         height=640,
-        note=f"{_thinning(picture.rows, 'row')} {_thinning(picture.cols, 'column')} Colour: the entries relative to the sums "
-        "of their rows and columns, on a square-root scale, saturated for the highest 0.5% of the cells.",
+        note=f"{_thinning(picture.rows, 'row')} {_thinning(picture.cols, 'column')} Colour: the entries relative to "
+        "the sums of their rows and columns, on a square-root scale, saturated for the highest 0.5% of the cells.",
     )
 
 

@@ -182,12 +182,16 @@ def _stability(stability: Any, sides: tuple[assessments.Side, assessments.Side],
     content: Content = {"n_draws": n_draws, "share": share}
     for key, side in zip(("rows", "cols"), sides, strict=True):
         summary = assessments.stability_summary(stability, side)
-        content[key] = None if summary is None else {
-            "frequency": summary.frequency,
-            "similarity": summary.similarity,
-            "least": squeezed(name(summary.least.name, summary.least.index, side.kind), 80),
-            "least_frequency": summary.least.value,
-        }
+        content[key] = (
+            None
+            if summary is None
+            else {
+                "frequency": summary.frequency,
+                "similarity": summary.similarity,
+                "least": squeezed(name(summary.least.name, summary.least.index, side.kind), 80),
+                "least_frequency": summary.least.value,
+            }
+        )
     return content
 
 
