@@ -100,6 +100,7 @@ def test_the_same_is_said_every_time(answer, tmp_path):
 @pytest.fixture(scope="module")
 def found(folder, answer):
     """The findings that the command formats."""
+    assert answer["files"]
     record = Factorization.load(folder / "model.npz")
     return describe(record, load_docstrings().counts)
 

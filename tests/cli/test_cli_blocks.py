@@ -4,8 +4,6 @@ import csv
 import errno
 import json
 
-import cosep.cli.block_source
-import cosep.findings.block_groups
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +11,8 @@ import scipy.sparse
 import zarr
 from typer.testing import CliRunner
 
+import cosep.cli.block_source
+import cosep.findings.block_groups
 import cosep.fit.blocks
 import cosep.fit.checkpoint
 import cosep.fit.choice

@@ -11,13 +11,13 @@ import sys
 import time
 from pathlib import Path
 
-import cosep.cli.blocks
 import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 import cosep.cli.fit
+import cosep.cli.matrix_source
 import cosep.cli.ranks
 import cosep.cli.transform
 from cosep import make_coseparable
