@@ -130,6 +130,17 @@ class Findings:
         What to mind before the result is used; empty if there is nothing.
     versions : dict of str
         Versions of cosep, Python and the packages that the result depends on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import Selection, describe, mix
+    >>> X = np.array([[4.0, 0.0, 2.0], [0.0, 3.0, 0.0], [8.0, 0.0, 4.0]])
+    >>> found = describe(mix(X, Selection([2, 1], [0, 1])), X)
+    >>> [(topic.name, topic.size, topic.anchors[0].name) for topic in found.topics]
+    [('row 2', 2, 'column 0'), ('row 1', 1, 'column 1')]
+    >>> found.rows["representative"].tolist()
+    ['row 2', 'row 1', 'row 2']
     """
 
     shape: tuple[int, int]

@@ -19,6 +19,7 @@ def found_sentences(found: Findings, *, row: str = "row", column: str = "column"
     ``row`` and ``column`` are what the rows and columns are called, such as "function" and "word".
     """
     n_rows, n_cols = len(found.topics), len(found.selected_cols)
+    size = f"{n_rows}\u00a0x\u00a0{n_cols}"
     by = {part: percent(share) for part, share in found.shares.items()}
     largest = max(found.topics, key=lambda topic: topic.size)
     name = name_or_number(largest.name, largest.index, row)
@@ -29,7 +30,7 @@ def found_sentences(found: Findings, *, row: str = "row", column: str = "column"
         ),
         (
             f"Mixed with nonnegative weights, the selected {row}s alone explain {by['rows']} of the matrix, the "
-            f"selected {column}s alone {by['cols']}, and the {n_rows} x {n_cols} core where they meet {by['core']}; "
+            f"selected {column}s alone {by['cols']}, and the {size} core where they meet {by['core']}; "
             f"with weights refitted to the core it is {by['refitted']}."
         ),
         (

@@ -100,7 +100,8 @@ def topics_of(factorization: Any) -> Topics:
     S = np.asarray(core, dtype=np.float64)
     links = links_of(S)
     homes = np.where(links.any(axis=0), links.argmax(axis=0), -1)
-    return Topics(rows, cols, S, U.astype(np.float64), V.astype(np.float64), links, homes, by_home(links))
+    U, V = np.asarray(U, dtype=np.float64), np.asarray(V, dtype=np.float64)
+    return Topics(rows, cols, S, U, V, links, homes, by_home(links))
 
 
 def by_home(links: Array) -> Indices:
