@@ -353,7 +353,7 @@ def test_bad_input_is_one_sentence_that_names_it_and_leaves_nothing(name, tmp_pa
         (("compare", "wide.csv", "--methods", "magic"), "--methods='magic' must be one of"),
         (("compare", "wide.csv", "--cols", 21), "--cols=21 must be at most the number of columns, 20"),
         (("transform", "wide.csv", "wide.csv"), "wide.csv"),
-        (("transform", "absent", "wide.csv"), "MODEL='absent' is no model"),
+        (("transform", "absent", "wide.csv"), "MODEL='absent' is not a model"),
         (("transform", "wide-cosep", "wide.csv", "--out", "/dev/null/x"), "--out='/dev/null/x'"),
     ],
 )
