@@ -17,7 +17,8 @@ from sklearn.decomposition import NMF
 
 from benchmarks.harness import Bar, Row, clock, isolated, race, say, warm, with_memory
 from cosep import make_coseparable
-from cosep.cli.fit import Manner, Wishes, run
+from cosep.cli.fit import FitOptions, OutputOptions, run
+from cosep.cli.matrix_source import MatrixSource
 from cosep.io import read
 from experiments.data import MissingDataError, load_documents
 
@@ -49,8 +50,8 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
 def command(path: str, r: int, *, report: bool = False) -> Any:
     """Run ``cosep fit``, without output, into a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
-        wishes = Wishes(r, r, report=report, draws=0)
-        return run(lambda: read(path), Path(folder) / "answer", wishes, Manner(quiet=True), "cosep fit")
+        options, source = FitOptions(r, r, report=report, n_draws=0), MatrixSource(lambda: read(path))
+        return run(source, Path(folder) / "answer", options, OutputOptions(quiet=True), "cosep fit")
 
 
 def seconds(path: str, r: int) -> Row:

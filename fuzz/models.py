@@ -19,7 +19,8 @@ import numpy as np
 import scipy.sparse
 
 from cosep import CoSeparableNMF, Factorization, explain, mix, spa
-from cosep.cli.transform import completed, load, transformed
+from cosep.cli.model_folder import load_model
+from cosep.cli.transform import completed, transformed
 from cosep.io import NamedMatrix
 from cosep.report import write_report
 from fuzz.binary_mutations import mutate_archive, write_archive
@@ -117,7 +118,7 @@ def use(path: Path, page: Path | None) -> None:
         X = matrix()
         if record.shape == X.shape:
             _measure(record, X, page)
-        loaded = load(path)
+        loaded = load_model(path)
         n = loaded.shape[1]
         rows = np.array([f"new {k}" for k in range(4)])
         data = NamedMatrix(np.ones((4, n)), rows, np.asarray(loaded.col_names))

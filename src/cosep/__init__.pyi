@@ -21,6 +21,8 @@ from cosep.estimators import MinVolNMF as MinVolNMF
 from cosep.estimators import SeparableNMF as SeparableNMF
 from cosep.estimators import TriSymmetricNMF as TriSymmetricNMF
 from cosep.findings.annotation import annotate as annotate
+from cosep.findings.describe import describe as describe
+from cosep.findings.record import Findings as Findings
 from cosep.matrix.scaling import Scaling as Scaling
 from cosep.matrix.to_row_blocks import row_blocks as row_blocks
 from cosep.metrics import clustering_accuracy as clustering_accuracy

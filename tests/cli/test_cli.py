@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,11 +13,13 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import cosep
-from cosep.cli import demo, fit, main, summary, transform, watching
+from cosep import CoSeparableNMF, Factorization, describe
+from cosep.cli import demo, fit, main, matrix_source, progress, summary, transform
 from cosep.cli.app import app
 from cosep.datasets import load_docstrings
 from cosep.kernels.compile import is_compiled
 from cosep.select import BOTH_SELECTORS
+from cosep.utils import extras
 
 
 def invoke(*words):
@@ -86,17 +89,32 @@ def test_anchor_words_occur_in_the_docstring_of_their_function(answer):
 
 
 def test_the_same_is_said_every_time(answer, tmp_path):
-    again = fit.run(demo.corpus, tmp_path, fit.Wishes(12, 12, report=False), fit.Manner(quiet=True), "cosep demo")
+    source = matrix_source.MatrixSource(demo.read_docstrings)
+    options = fit.FitOptions(12, 12, report=False)
+    again = fit.run(source, tmp_path, options, fit.OutputOptions(quiet=True), "cosep demo")
     changing = {"seconds", "files", "command"}
     assert {name: part for name, part in again.items() if name not in changing} == {
         name: part for name, part in answer.items() if name not in changing
     }
 
 
-def test_the_table_names_every_row_and_the_lines_below_it_the_shares(answer):
+@pytest.fixture(scope="module")
+def found(folder, answer):
+    """The findings that the command formats."""
+    assert answer["files"]
+    record = Factorization.load(folder / "model.npz")
+    return describe(record, load_docstrings().counts)
+
+
+def test_the_library_finds_what_the_command_prints(answer, found):
+    again = json.loads(json.dumps(summary.summary_of(found)))
+    assert {name: answer[name] for name in again} == again
+
+
+def test_the_table_names_every_row_and_the_lines_below_it_the_shares(answer, found):
     out = io.StringIO()
-    summary.show(answer, Console(file=out, width=120), row="function", column="word")
-    text = out.getvalue()
+    summary.print_findings(found, Console(file=out, width=120), row="function", column="word")
+    text = " ".join(out.getvalue().split())
     for topic in answer["topics"]:
         assert topic["row"] in text
         assert topic["anchors"][0] in text
@@ -104,21 +122,22 @@ def test_the_table_names_every_row_and_the_lines_below_it_the_shares(answer):
         assert f"{answer[share]:.1%}" in text
 
 
-def test_names_stay_whole_on_a_narrow_terminal(answer):
+def test_names_stay_whole_on_a_narrow_terminal(answer, found):
     out = io.StringIO()
-    summary.show(answer, Console(file=out, width=80))
+    summary.print_findings(found, Console(file=out, width=80))
     lines = out.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
     assert all(topic["row"] in out.getvalue() for topic in answer["topics"])
 
 
 def test_names_of_any_length_and_with_brackets_leave_room_for_the_rest():
-    topic = {"row": "[red]" + "x" * 500, "anchors": ["[b]"], "columns": ["[/b]"], "others": [], "size": 1}
-    shares = dict.fromkeys(("row_fidelity", "col_fidelity", "core_fidelity", "explained"), 0.5)
+    X = np.array([[3.0, 1.0], [0.0, 0.0]])
+    names = {"row_names": np.array(["[red]" + "x" * 500, "other"]), "col_names": np.array(["[b]", "[/b]"])}
+    found = describe(replace(CoSeparableNMF(1, 1).fit(X).factorization_, **names), X)
     out = io.StringIO()
-    summary.show({"topics": [topic], "n_rows": 1, "n_cols": 1, "shape": [2, 2], **shares}, Console(file=out, width=80))
+    summary.print_findings(found, Console(file=out, width=80))
     assert max(map(len, out.getvalue().splitlines())) <= 80
-    assert all(part in out.getvalue() for part in ("[red]", "[b]", "[/b]", "Rows that none of them explains: 1."))
+    assert all(part in out.getvalue() for part in ("[red]", "[b]", "[/b]", "1 row shares nothing"))
 
 
 def test_what_the_library_warns_about_is_said(tmp_path):
@@ -145,7 +164,7 @@ def test_what_the_library_warns_about_is_said(tmp_path):
     ],
 )
 def test_bad_options_are_told_before_any_work_is_done(words, sentence, tmp_path, monkeypatch):
-    monkeypatch.setattr(fit, "choose_rank", None)
+    monkeypatch.setattr(matrix_source, "choose_rank", None)
     result = invoke("demo", *words, "--out", tmp_path / "answer")
     assert result.exit_code == 2
     assert result.stdout == ""
@@ -175,10 +194,10 @@ def test_the_version_is_that_of_the_package():
     assert result.stdout == f"cosep {cosep.__version__}\n"
 
 
-def test_a_watching_person_sees_stages_rounds_and_the_first_compilation(monkeypatch):
+def test_a_terminal_shows_stages_rounds_and_the_first_compilation(monkeypatch):
     screen = io.StringIO()
-    monkeypatch.setattr(watching, "is_compiled", lambda: False)
-    with watching.watching(Console(file=screen, force_terminal=True, width=100)) as callback:
+    monkeypatch.setattr(progress, "is_compiled", lambda: False)
+    with progress.progress(Console(file=screen, force_terminal=True, width=100)) as callback:
         callback("read", 0, 1, np.nan)
         callback("select", 1, 2, np.nan)
         callback("solve", 1, 2, np.nan)
@@ -188,18 +207,18 @@ def test_a_watching_person_sees_stages_rounds_and_the_first_compilation(monkeypa
     assert text.count("compiling numerical kernels, first run only") == 1
     assert "reading" in text
     assert "fitting the factors: round 3, error 0.250" in text
-    assert "choosing again from parts of the data" in text
+    assert "selecting again from parts of the data" in text
 
 
-def test_nobody_watches_a_pipe():
-    with watching.watching(Console(file=io.StringIO())) as callback:
+def test_a_pipe_shows_no_progress():
+    with progress.progress(Console(file=io.StringIO())) as callback:
         assert callback is None
 
 
 def test_names_lose_what_they_share():
-    assert summary._beside("scipy.stats.mstats.rankdata", "scipy.stats.rankdata") == "mstats.rankdata"
-    assert summary._beside("sklearn.svm.SVC", "scipy.stats.rankdata") == "sklearn.svm.SVC"
-    assert summary._beside("scipy.stats.zscore", "scipy.stats.zscore") == "zscore"
+    assert summary._without_shared_prefix("scipy.stats.mstats.rankdata", "scipy.stats.rankdata") == "mstats.rankdata"
+    assert summary._without_shared_prefix("sklearn.svm.SVC", "scipy.stats.rankdata") == "sklearn.svm.SVC"
+    assert summary._without_shared_prefix("scipy.stats.zscore", "scipy.stats.zscore") == "zscore"
 
 
 @pytest.mark.parametrize("words", [["--help"], *([command, "--help"] for command in ("demo", "fit", "compare"))])
@@ -275,17 +294,17 @@ def test_a_first_run_fills_the_cache_that_is_asked_about(tmp_path):
 
 
 def test_a_report_without_its_packages_is_told_before_the_fit(monkeypatch, tmp_path):
-    monkeypatch.setattr(fit, "find_spec", lambda package: None if package == "plotly" else package)
+    monkeypatch.setattr(extras, "find_spec", lambda package: None if package == "plotly" else package)
     np.save(tmp_path / "x.npy", np.eye(3) + 1)
     result = invoke("fit", tmp_path / "x.npy", "--out", tmp_path / "answer")
     assert result.exit_code == 2
-    assert result.stderr == "The report needs plotly: install cosep[cli], or do without by --no-report.\n"
+    assert result.stderr == "The report (omit it with --no-report) needs plotly: install cosep[cli].\n"
     assert not (tmp_path / "answer").exists()
 
 
 def test_repeated_names_get_numbers():
     table = {}
     for name in ["x"] * 3000 + ["x (2)"]:
-        table[transform.unused(name, table)] = []
+        table[transform.unused_name(name, table)] = []
     assert len(table) == 3001
     assert list(table)[:3] == ["x", "x (2)", "x (3)"]

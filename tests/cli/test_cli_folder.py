@@ -290,7 +290,7 @@ def test_a_folder_of_the_user_with_one_of_our_names_is_refused(name, out):
     (out / name).unlink()
     (out / name).mkdir()
     (out / name / "precious").write_text("mine")
-    with pytest.raises(ValueError, match=f"has a {name} that is of no earlier answer"):
+    with pytest.raises(ValueError, match=f"has a {name} that does not belong to an earlier answer"):
         publish(out)
     assert (out / name / "precious").read_text() == "mine"
     assert state(out) == OLD | NOTES | {name: True}
@@ -298,7 +298,10 @@ def test_a_folder_of_the_user_with_one_of_our_names_is_refused(name, out):
 
 def test_a_folder_of_the_user_that_appears_during_the_work_is_kept(out):
     (out / "core.csv").unlink()
-    with pytest.raises(ValueError, match=r"has a core\.csv that is of no earlier answer"), complete_folder(out):
+    with (
+        pytest.raises(ValueError, match=r"has a core\.csv that does not belong to an earlier answer"),
+        complete_folder(out),
+    ):
         (out / "core.csv").mkdir()
     assert state(out) == OLD | NOTES | {"core.csv": True}
 

@@ -196,7 +196,7 @@ def test_people_read_names_numbers_and_where_the_report_is(home, planted):
     for i in planted[1].row_indices:
         assert ROWS[i].split()[0] in said
     assert "\x1b" not in said
-    assert "Clusters against the labels" in said
+    assert "Accuracy of the clusters against the labels" in said
     assert said.splitlines()[-1].strip() == "wide-cosep/report.html"
     assert (home / "wide-cosep" / "report.html").stat().st_size > 1_000_000
 
@@ -206,7 +206,7 @@ def test_what_was_fitted_is_transformed_as_it_was_told(home):
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
     told, rows = table(home / "told.csv"), table(home / "wide-cosep" / "rows.csv")
     assert [row["name"] for row in told] == [row["name"] for row in rows]
-    # The model holds the core and its weights, which stand for the selected rows up to the noise.
+    # rows.csv is about the selected rows themselves, transform about the refitted components: equal up to the noise.
     same = [one["representative"] == other["representative"] for one, other in zip(told, rows, strict=True)]
     assert np.mean(same) > 0.9
     parts = [[float(row["membership"]) for row in table] for table in (told, rows)]
@@ -365,7 +365,7 @@ def test_bad_input_is_one_sentence_that_names_it_and_leaves_nothing(name, tmp_pa
         (("compare", "wide.csv", "--methods", "magic"), "--methods='magic' must be one of"),
         (("compare", "wide.csv", "--cols", 21), "--cols=21 must be at most the number of columns, 20"),
         (("transform", "wide.csv", "wide.csv"), "wide.csv"),
-        (("transform", "absent", "wide.csv"), "MODEL='absent' is no model"),
+        (("transform", "absent", "wide.csv"), "MODEL='absent' is not a model"),
         (("transform", "wide-cosep", "wide.csv", "--out", "/dev/null/x"), "--out='/dev/null/x'"),
     ],
 )
@@ -392,7 +392,7 @@ def test_an_answer_replaces_an_earlier_one_and_nothing_else(home, tmp_path):
     for name in ("report.html", "notes.txt"):
         (tmp_path / "answer" / name).write_text("before")
     words = ("fit", home / "wide.csv", "--no-report", "--out", "answer", "--quiet")
-    refused(cosep(*words, cwd=tmp_path), "has a report.html that is of no earlier answer")
+    refused(cosep(*words, cwd=tmp_path), "has a report.html that does not belong to an earlier answer")
     (tmp_path / "answer" / "model.npz").write_text("before")
     assert cosep(*words, cwd=tmp_path).returncode == 0
     assert listed(tmp_path / "answer") == sorted({*FILES, "notes.txt"} - {"report.html"})

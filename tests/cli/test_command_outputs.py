@@ -16,12 +16,13 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-import cosep.cli.blocks
 import cosep.cli.fit
+import cosep.cli.matrix_source
 import cosep.cli.ranks
 import cosep.cli.transform
 from cosep import make_coseparable
-from cosep.cli.app import _quoted, app
+from cosep.cli.app import app
+from cosep.cli.parsing import quoted
 from cosep.cli.tables import formula_warning
 from cosep.io import read, write_blocks
 
@@ -125,7 +126,7 @@ def home(fitted, tmp_path, monkeypatch):
 )
 def test_an_output_that_is_an_input_is_refused_before_any_work(words, option, home, monkeypatch):
     before = contents(home)
-    for work in (cosep.cli.fit, cosep.cli.blocks, cosep.cli.ranks, cosep.cli.transform):
+    for work in (cosep.cli.fit, cosep.cli.ranks, cosep.cli.transform):
         monkeypatch.setattr(work, "run", None)
     monkeypatch.setattr(cosep.cli.transform, "run_blocks", None)
     refused(invoke(*words.split()), option, "itself, or be part of it")
@@ -199,7 +200,7 @@ def test_names_with_any_character_come_back_from_the_tables(tmp_path):
 def test_names_with_a_zero_byte_are_refused_before_the_fit(tmp_path, monkeypatch):
     """No table can hold them: readers take them for binary data."""
     named_matrix(tmp_path / "it.parquet", ["a", "b\0b", "c"])
-    monkeypatch.setattr(cosep.cli.fit, "fitted", None)
+    monkeypatch.setattr(cosep.cli.matrix_source, "CoSeparableNMF", None)
     words = ("--index", "row", "--layout", "wide", "--out", tmp_path / "out")
     refused(invoke("fit", tmp_path / "it.parquet", *words), r"the name 'b\x00b' has a zero byte")
 
@@ -256,9 +257,9 @@ def test_paths_that_are_not_unicode_work_from_end_to_end(monkeypatch):
 
 
 def test_words_are_quoted_for_the_shell():
-    assert _quoted("plain.csv") == "plain.csv"
-    assert _quoted("two words") == "'two words'"
-    assert _quoted(os.fsdecode(b"\xff'\\ \n")) == r"$'\xff\x27\x5c \x0a'"
+    assert quoted("plain.csv") == "plain.csv"
+    assert quoted("two words") == "'two words'"
+    assert quoted(os.fsdecode(b"\xff'\\ \n")) == r"$'\xff\x27\x5c \x0a'"
 
 
 @posix

@@ -28,6 +28,8 @@ def test_answers_equal_those_of_plain_numpy(kind, dtype):
         np.testing.assert_allclose(transposed.dot(right), truth @ right, rtol=1e-14, atol=1e-14)
         np.testing.assert_allclose(transposed.cross(left), truth.T @ left, rtol=1e-14, atol=1e-14)
         np.testing.assert_allclose(transposed.gram(), truth.T @ truth, rtol=1e-14, atol=1e-14)
+        sums = scipy.sparse.csr_array(left.T), scipy.sparse.csr_array(right.T)
+        np.testing.assert_allclose(transposed.between(*sums), left.T @ truth @ right, rtol=1e-6)
         root = transposed.gram_root()
         assert len(root) <= truth.shape[1]
         np.testing.assert_allclose(root.T @ root, truth.T @ truth, rtol=1e-13, atol=1e-13)

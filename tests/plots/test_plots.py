@@ -11,10 +11,11 @@ import stand_ins
 from cosep import CUR, CoSeparableNMF, Factorization, Selection, mix, plots
 from cosep.findings.overview import MOST_LINES, overview
 from cosep.findings.topics import topics_of
-from cosep.findings.wording import brief, count, excerpt, name_of, percent, points, quantity, readable, squeezed
+from cosep.findings.wording import brief, excerpt, name_of, percent, points, quantity, readable, squeezed
 from cosep.matrix.scaling import scale
 from cosep.matrix.validation import as_matrix
 from cosep.plots.drawing import hovering, label
+from cosep.utils.messages import counted
 
 
 @pytest.fixture(scope="module")
@@ -235,4 +236,4 @@ def test_numbers_are_never_rounded_to_nothing_or_all():
         "infinite",
         "not known",
     ]
-    assert [count(1, "row"), count(1876, "row")] == ["1 row", "1,876 rows"]
+    assert [counted(1, "row"), counted(1876, "row")] == ["1 row", "1,876 rows"]

@@ -1,4 +1,4 @@
-"""The ``cosep`` command: words of a command line in, printed answers and an exit code out."""
+"""The ``cosep`` command."""
 
 import io
 import sys
@@ -7,7 +7,7 @@ from cosep.cli.process import Terminated, catch_signals, drop_output, open_strea
 
 
 def main() -> None:
-    """Run the ``cosep`` command, or say what it lacks."""
+    """Run the ``cosep`` command, or name the package that it needs."""
     open_streams()
     catch_signals()
     try:
@@ -30,7 +30,7 @@ def main() -> None:
         if missing not in {"rich", "typer"}:
             raise
         sys.exit(f"The cosep command needs {missing}, which is not installed; install cosep[cli].")
-    except (OSError, ValueError) as error:  # of printing help: commands end in order themselves
+    except (OSError, ValueError) as error:  # while help is printed: commands handle their own errors
         drop_output()
         sys.stderr.write(f"{error}\n")
         sys.exit(2)

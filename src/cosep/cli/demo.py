@@ -1,25 +1,26 @@
-"""The docstring corpus enters; the whole tour leaves: the rank curve, the fit, its tables and the report."""
+"""The command ``cosep demo``: everything that ``cosep fit`` does, on docstrings that are installed anyway."""
 
 import secrets
 from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
 
-from cosep.cli.fit import Manner, Wishes, run
+from cosep.cli.fit import FitOptions, OutputOptions, run
+from cosep.cli.matrix_source import MatrixSource
 from cosep.datasets import load_docstrings
 from cosep.io import NamedMatrix
 
-# Enough to show how the error falls, in seconds.
+# Enough to show how the error falls, in a few seconds.
 RANKS = (4, 8, 12, 16)
 
 
-def tour(out: Path | None, wishes: Wishes, manner: Manner, command: str) -> None:
-    """Fit the corpus and write everything that ``cosep fit`` writes; to a new temporary folder if none is named."""
+def run_demo(out: Path | None, options: FitOptions, output: OutputOptions, command: str) -> None:
+    """Fit the docstrings and write everything that ``cosep fit`` writes; to a new temporary folder by default."""
     folder = Path(gettempdir()) / f"cosep-demo-{secrets.token_hex(4)}" if out is None else out
-    run(corpus, folder, wishes, replace(manner, row="function", column="word"), command)
+    run(MatrixSource(read_docstrings), folder, options, replace(output, row="function", column="word"), command)
 
 
-def corpus() -> NamedMatrix:
+def read_docstrings() -> NamedMatrix:
     """Return functions x words, with the subpackages as labels."""
-    held = load_docstrings()
-    return NamedMatrix(held.counts, held.documents, held.words, texts=held.texts, labels=held.labels)
+    corpus = load_docstrings()
+    return NamedMatrix(corpus.counts, corpus.documents, corpus.words, texts=corpus.texts, labels=corpus.labels)

@@ -1,16 +1,16 @@
-"""A folder in which all files of an answer are replaced together, and single files that are complete or not there.
+"""A folder whose files are replaced all together, and single files that are complete or absent.
 
 An answer is written to a hidden folder within ``out``, ``.part-...``, and published by renaming. Names are renamed one
-by one, so that other files in ``out``, and whoever stands in it, are not disturbed. The state is always told by what is
-in the hidden folder:
+by one, so that other files in ``out``, and shells that work in it, are not disturbed. What is in the hidden folder says
+how far this has come:
 
 - ``new``: the files are being written;
 - ``new`` and ``old``: the files of the earlier answer are being moved to ``old``, the model first;
-- ``ready`` and ``old``: all are there, and those of the new answer are being moved to ``out``, the model last;
-- ``done``: the new answer stands, and what is left can be removed.
+- ``ready`` and ``old``: all are written, and those of the new answer are being moved to ``out``, the model last;
+- ``done``: the new answer is in place, and the rest can be removed.
 
-Files of two answers never stand in ``out`` together. An error or a signal undoes it all. What a killed process left is
-undone or completed by the next run that touches the folder.
+Files of two answers are never in ``out`` together. An error or a signal undoes everything. What a killed process left
+is undone or completed by the next run that uses the folder.
 """
 
 import errno
@@ -27,34 +27,34 @@ from cosep.cli.process import Deferral
 from cosep.utils.atomic import flush, replacing
 from cosep.utils.messages import one_line, shown
 
-# The names that an answer may have; it has the first in any case. Those with this ending are folders.
+# The files that an answer may have; it always has the first. Those with this ending are folders.
 FILES = ("model.npz", "rows.csv", "rows.zarr", "columns.csv", "core.csv", "summary.json", "report.html")
 STORE = ".zarr"
 PREFIX = ".part-"
 NEW, OLD, READY, DONE = "new", "old", "ready", "done"
-# Errors of writing that do not tell the name of the file.
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
-# Publishing takes some milliseconds; so many seconds another run waits for it.
-PATIENCE = 30.0
+# Errors of writing that do not name the file.
+UNNAMED_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+# Publishing takes some milliseconds; another run waits for it at most this many seconds.
+MAX_WAIT = 30.0
 # How often the removal of a folder is tried, a tenth of a second apart.
 REMOVALS = 30
 
 
 @contextmanager
 def complete_folder(out: Path) -> Iterator[Path]:
-    """Give a place to write files to; when all are written they replace those of an earlier answer in ``out``.
+    """Give a folder to write files to; when all are written, they replace those of an earlier answer in ``out``.
 
-    Files of the earlier answer that the new one does not have are removed; other files are left alone. Whatever ends
-    the work before leaves ``out`` as it was.
+    Files of the earlier answer that the new one does not have are removed; other files are left alone. If the work ends
+    before, for whatever reason, ``out`` stays as it was.
 
     Raises
     ------
     ValueError
-        If ``out`` is a file, cannot be written, is written by another run, or has files with the names of an answer
-        that are not of an earlier answer.
+        If ``out`` is a file, cannot be written, is being written by another run, or has files with the names of an
+        answer that do not belong to one.
     """
     if out.exists() and not out.is_dir():
-        msg = f"out={shown(str(out))} is a file; name a folder, new or not."
+        msg = f"out={shown(str(out))} is a file; name a folder."
         raise ValueError(msg)
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
     try:
@@ -71,13 +71,13 @@ def complete_folder(out: Path) -> Iterator[Path]:
             finally:
                 _discard(part)
     except BusyError as error:
-        msg = f"out={shown(str(out))} is being written by another run of cosep; let it end, or name another folder."
+        msg = f"out={shown(str(out))} is being written by another run of cosep; wait for it, or name another folder."
         raise ValueError(msg) from error
     except OSError as error:
         _remove_empty(made)
-        if not _is_of(error, out):
+        if not _is_about(error, out):
             raise
-        msg = f"out={shown(str(out))} cannot be written ({error.strerror}); name another folder, or make room."
+        msg = f"out={shown(str(out))} cannot be written ({error.strerror}); name another folder, or free some space."
         raise ValueError(msg) from error
     except BaseException:
         _remove_empty(made)
@@ -85,8 +85,8 @@ def complete_folder(out: Path) -> Iterator[Path]:
 
 
 def recover(out: Path) -> None:
-    """Complete or undo what a killed run left of publishing; wait for one that is at work."""
-    end = time.monotonic() + PATIENCE
+    """Complete or undo the publishing that a killed run left unfinished; wait for a run that is publishing."""
+    end = time.monotonic() + MAX_WAIT
     while _unfinished(out) and time.monotonic() < end:
         try:
             with Deferral(), locked(out) as held:
@@ -98,17 +98,19 @@ def recover(out: Path) -> None:
 
 
 def _check_taken(out: Path) -> None:
-    """Refuse a folder with files that have our names but are not ours."""
+    """Raise ValueError for a folder with files that have our names but are not ours."""
     taken = [name for name in FILES if os.path.lexists(out / name)]
     foreign = taken[:1] if taken and FILES[0] not in taken else []
     foreign += [name for name in taken if (out / name).is_dir() != name.endswith(STORE)]
     if foreign:
-        msg = f"out={shown(str(out))} has a {foreign[0]} that is of no earlier answer; name another folder."
+        msg = (
+            f"out={shown(str(out))} has a {foreign[0]} that does not belong to an earlier answer; name another folder."
+        )
         raise ValueError(msg)
 
 
 def _publish(part: Path, out: Path) -> None:
-    """Move the earlier answer out and the new one in, or leave everything as it was."""
+    """Move the earlier answer away and the new one in, or leave everything as it was."""
     _check_taken(out)  # again: the work may have taken hours
     for folder, _, names in os.walk(part / NEW):
         for name in names:
@@ -129,10 +131,10 @@ def _move_in(part: Path, out: Path) -> None:
 
 
 def _undo(part: Path, out: Path) -> None:
-    """Bring the earlier answer back, if the new one does not stand yet."""
+    """Bring the earlier answer back, if the new one is not in place yet."""
     if not (part / OLD).is_dir():
         return
-    if (part / READY).is_dir():  # then everything in out that has our names is of the new answer
+    if (part / READY).is_dir():  # then every file in out that has one of our names belongs to the new answer
         _move(out, part / READY)
         (part / READY).rename(part / NEW)
     _move(part / OLD, out, last=FILES[0])
@@ -140,7 +142,7 @@ def _undo(part: Path, out: Path) -> None:
 
 
 def _move(source: Path, goal: Path, last: str = "") -> None:
-    """Move all files of an answer; the model first, so that none stands beside parts of its answer, or last."""
+    """Move all files of an answer: the model first, or last, so that it is never beside a part of its answer."""
     for name in sorted(FILES, key=last.__eq__):
         if os.path.lexists(source / name):
             (source / name).rename(goal / name)
@@ -152,7 +154,7 @@ def _unfinished(out: Path) -> list[Path]:
 
 
 def _tidy(out: Path) -> None:
-    """Undo, complete and remove what killed runs left; to be called by the one run that holds the lock."""
+    """Undo, complete and remove what killed runs left. Only the run that holds the lock may call this."""
     for part in _unfinished(out):
         if (part / READY).is_dir():
             try:
@@ -168,7 +170,7 @@ def _tidy(out: Path) -> None:
 
 
 def _discard(part: Path) -> None:
-    """Remove a hidden folder; not if it still has the earlier answer, which could not be brought back."""
+    """Remove a hidden folder, unless it still has an earlier answer that could not be brought back."""
     if (part / OLD).is_dir():
         return
     for _ in range(REMOVALS):
@@ -184,21 +186,21 @@ def _remove_empty(folders: list[Path]) -> None:
             folder.rmdir()
 
 
-def _is_of(error: OSError, out: Path) -> bool:
-    """Tell whether an error is one of writing to ``out``, and not of a file elsewhere or of a connection."""
+def _is_about(error: OSError, out: Path) -> bool:
+    """Tell whether an error is about writing to ``out``, and not about another file or a connection."""
     if error.filename is None:
-        return error.errno in FULL
+        return error.errno in UNNAMED_ERRORS
     file, folder = (Path(os.path.abspath(os.fsdecode(path))) for path in (error.filename, out))  # noqa: PTH100 - links stay
     return file.is_relative_to(folder) or folder.is_relative_to(file)
 
 
 @contextmanager
 def complete_file(out: Path, option: str = "out") -> Iterator[Path]:
-    """Give the path of a file to write, which becomes ``out`` when it is complete."""
+    """Give the path of a temporary file to write, which replaces ``out`` when it is complete."""
     try:
         with Deferral() as signals, replacing(out) as part, signals.allowed():
             yield part
     except OSError as error:
         reason = error.strerror or one_line(error)
-        msg = f"{option}={shown(str(out))} cannot be written ({reason}); name another file, or make room."
+        msg = f"{option}={shown(str(out))} cannot be written ({reason}); name another file, or free some space."
         raise ValueError(msg) from error

@@ -1,4 +1,4 @@
-"""A check that no output is one of the inputs: files are compared, not their names."""
+"""Check that no output is one of the inputs. Files are compared, not their names."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ TEXT_SUFFIX = ".txt"
 
 
 class FileId(NamedTuple):
-    """What two names have in common if they are links to one file."""
+    """What identifies a file: equal for two names that are links to one file."""
 
     device: int
     number: int
@@ -22,23 +22,25 @@ class FileId(NamedTuple):
 def refuse_inputs(
     option: str, out: Path | None, inputs: Mapping[str, Iterable[Path]], replaced: Iterable[Path] | None = None
 ) -> None:
-    """Refuse an output that is one of the inputs, holds one, or would become part of one; and standard output likewise.
+    """Raise ValueError if an output is one of the inputs, contains one, or would become part of one.
+
+    Standard output counts as an output too.
 
     Parameters
     ----------
     option : str
-        The name of the parameter that holds ``out``.
+        The name of the option with ``out``.
     out : Path, optional
         The file or folder that is written.
     inputs : mapping
-        What is read, by the names that the user knows: files, folders, "-" for standard input.
+        What is read, by names that the user knows: files, folders, "-" for standard input.
     replaced : iterable of Path, optional
-        What is replaced, where ``out`` is to be a folder; otherwise ``out`` itself.
+        What is replaced, if ``out`` is a folder. Default: ``out`` itself.
 
     Raises
     ------
     ValueError
-        If so; nothing has been read yet.
+        Before anything is read.
     """
     written = {file for path in ([out] if replaced is None else replaced) if path is not None for file in _files(path)}
     printed = _file_of_stream(1)
@@ -55,7 +57,7 @@ def refuse_inputs(
 
 
 def _would_join(out: Path, path: Path) -> bool:
-    """Tell whether an output would be an input, or a part of one that is a folder."""
+    """Tell whether an output would be an input, or part of an input that is a folder."""
     from cosep.io.block_reading import is_blocks  # noqa: PLC0415 - help is quick without it
 
     goal = Path(os.path.realpath(out))

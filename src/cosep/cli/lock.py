@@ -1,4 +1,4 @@
-"""One run at a time: a lock on a folder, which ends with the process that holds it, however that ends."""
+"""A lock on a folder, for one run at a time. It ends with the process that holds it, however that ends."""
 
 import os
 import sys
@@ -16,9 +16,9 @@ class BusyError(Exception):
 
 @contextmanager
 def locked(folder: Path) -> Iterator[bool]:
-    """Hold the lock of a folder, which is made if it is missing; tell whether the file system has locks at all.
+    """Hold the lock of a folder, which is made if it is missing; give False if the file system has no locks.
 
-    The lock is a file in the folder. It is removed in the end; one that a killed run left is no obstacle.
+    The lock is a file in the folder, removed at the end. A file that a killed run left does no harm.
 
     Raises
     ------
@@ -60,11 +60,11 @@ def _is_at(file: IO[str], path: Path) -> bool:
 def _lock(file: IO[str]) -> bool:
     try:
         if sys.platform == "win32":
-            import msvcrt  # noqa: PLC0415 - of Windows alone
+            import msvcrt  # noqa: PLC0415 - exists on Windows only
 
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
-            import fcntl  # noqa: PLC0415 - missing from Windows
+            import fcntl  # noqa: PLC0415 - missing on Windows
 
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError) as error:

@@ -1,4 +1,4 @@
-"""What the process of the command needs: standard streams that are open, and signals that end it in order."""
+"""Standard streams that are open, and signals that end the process in an orderly way."""
 
 import io
 import os
@@ -10,12 +10,12 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Self
 
-# Signals that ask a process to end, and that Python does not turn into an exception itself.
-ENDING = ("SIGTERM", "SIGHUP")
+# Signals that ask a process to end, and that Python does not turn into exceptions itself.
+ENDING_SIGNALS = ("SIGTERM", "SIGHUP")
 
 
 class Terminated(BaseException):
-    """The process was asked to end; everything that cleans up shall run."""
+    """A signal asked the process to end. It is an exception, so that everything is cleaned up."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -29,7 +29,7 @@ def catch_signals() -> None:
     def end(number: int, _frame: FrameType | None) -> None:
         raise Terminated(number)
 
-    for name in ENDING:
+    for name in ENDING_SIGNALS:
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, end)
@@ -52,7 +52,7 @@ class Deferral:
     """
 
     def __init__(self) -> None:
-        names = ("SIGINT", *ENDING) if threading.current_thread() is threading.main_thread() else ()
+        names = ("SIGINT", *ENDING_SIGNALS) if threading.current_thread() is threading.main_thread() else ()
         self._numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
         self._handlers: dict[int, Any] = {}
         self._pending: list[int] = []
@@ -82,16 +82,16 @@ class Deferral:
 
 
 class ClosedOutput(io.TextIOBase):
-    """Stands for a standard output that is closed: whoever writes to it learns so."""
+    """A replacement for a standard output that is closed: writing to it raises ValueError."""
 
     def write(self, _text: str) -> int:
-        """Refuse."""
+        """Raise ValueError."""
         msg = "Standard output is closed; open it, send it to a file, or use --quiet where there is one."
         raise ValueError(msg)
 
 
 class LossyFile(io.FileIO):
-    """A file whose writes never fail: what it cannot take, because its disk is full or its reader is gone, is lost."""
+    """A file whose writes never fail: what cannot be written, to a full disk or a closed pipe, is lost."""
 
     def write(self, data: Any, /) -> int:
         """Write the bytes, or drop them."""
@@ -102,11 +102,11 @@ class LossyFile(io.FileIO):
 
 
 def open_streams() -> None:
-    """Replace standard streams that are closed, and let a standard error that is full lose its messages.
+    """Replace standard streams that are closed, and let standard error lose what it cannot take.
 
-    The numbers of closed streams are taken, so that no file that is opened later gets one of them, and errors that some
-    library prints do not end up in it. From a closed input nothing is read, and messages to a closed standard error are
-    lost. The exit code still tells what happened.
+    The numbers of closed streams are occupied, so that no file that is opened later gets one of them and receives the
+    messages of some library. Nothing is read from a closed input, and messages to a closed standard error are lost. The
+    exit code still says what happened.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8")
@@ -115,13 +115,13 @@ def open_streams() -> None:
         sys.stdout = ClosedOutput()
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
-    with suppress(OSError, ValueError):  # a stream without a number, which somebody has put in its place
+    with suppress(OSError, ValueError):  # a stream that another program has replaced by one without a number
         file = LossyFile(sys.stderr.fileno(), "w", closefd=False)
         sys.stderr = io.TextIOWrapper(file, sys.stderr.encoding, "backslashreplace", write_through=True)
 
 
 def drop_output() -> None:
-    """Let what is left to print go nowhere: it failed once, and must not fail again when Python ends."""
+    """Discard what is left to print: printing failed once, and must not fail again when Python ends."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):  # a stream without a number

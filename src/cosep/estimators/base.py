@@ -15,7 +15,7 @@ from cosep.matrix.to_row_blocks import own_blocks, row_blocks
 from cosep.matrix.validation import NotNumbersError, as_matrix, is_from_dask
 from cosep.records.factorization import Factorization
 from cosep.records.selection import Selection
-from cosep.solve.nonnegative import coefficients
+from cosep.solve.mixtures import mixtures
 from cosep.utils.messages import one_line, shown
 from cosep.utils.precision import narrow
 from cosep.utils.ties import first_largest
@@ -199,8 +199,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
 
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         """Solve ``min ||M - U components_||_F`` over ``U >= 0``."""
-        H, shift = self._unit_components()
-        return in_data_units(M, coefficients(M, H), -shift)
+        return mixtures(M, self.components_)
 
     def _unit_components(self) -> UnitComponents:
         """Return the components divided by a power of two."""

@@ -1,1 +1,1 @@
-"""What a person wants to know of a fit, as plain data."""
+"""What a person wants to know about a fit: topics, tables, sentences, warnings and versions, as plain data."""

@@ -1,4 +1,4 @@
-"""An AnnData of cells and genes enters, the same with prototypes, markers and memberships in its slots leaves."""
+"""Findings written into an AnnData of cells and genes: prototypes, markers, clusters and memberships."""
 
 import warnings
 from dataclasses import replace
@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from cosep.estimators import CoSeparableNMF
+from cosep.findings.describe import describe
 from cosep.fit.pools import pool_by_position
 from cosep.matrix.validation import as_matrix
 from cosep.select.pool import Pool
 from cosep.utils.extras import optional
 from cosep.utils.layers import anndata_layer, anndata_layer_names
 from cosep.utils.messages import shown
-from cosep.utils.types import Indices
 
 
 def annotate(
@@ -32,14 +32,14 @@ def annotate(
     Parameters
     ----------
     adata : anndata.AnnData
-        Cells x genes in memory; changed in place. A view becomes an object of its own first, as anndata has it.
+        Cells x genes in memory; changed in place. As always in anndata, a view becomes a copy first.
     n_rows, n_cols : int
-        How many cells and genes to select.
+        How many cells and genes to select. Default: 10.
     layer : str, optional
-        Take ``adata.layers[layer]`` in the place of ``adata.X``; "raw" is ``adata.raw.X`` if no layer is called so and
-        its genes are those of ``adata``. Counts, or their logarithms, have no negative entries; scaled data have.
+        Fit ``adata.layers[layer]`` instead of ``adata.X``; "raw" is ``adata.raw.X``, if there is no layer of that name
+        and the genes are those of ``adata``. Choose one without negative entries, such as counts or their logarithms.
     key : str
-        The name under which things are written.
+        The name under which the results are written. Default: "cosep".
     row_pool, col_pool : Pool, optional
         Which cells and genes may be selected, and which must be, by position or by name.
     **options
@@ -48,7 +48,7 @@ def annotate(
     Returns
     -------
     CoSeparableNMF
-        The fitted model; its ``factorization_`` has the names of cells and genes. In ``adata`` are then:
+        The fitted model; its ``factorization_`` has the names of cells and genes. ``adata`` then has:
 
         ``obsm["X_cosep"]``, ``varm["cosep"]``
             Memberships: ``row_weights_``, every cell as a mix of the selected cells, and ``col_weights_.T``, every gene
@@ -56,14 +56,15 @@ def annotate(
         ``obs["cosep"]``, ``var["cosep"]``
             Clusters, categorical: "0", "1", ..., as columns of the memberships; missing for an all-zero cell or gene.
         ``obs["cosep_selected"]``, ``var["cosep_selected"]``
-            Whether a cell or gene was selected.
+            Whether a cell or gene is selected.
         ``uns["cosep"]``
             ``row_indices``, ``col_indices``, ``row_names`` and ``col_names`` of the selected cells and genes, of which
-            the k-th belongs to cluster k; ``metrics``: the fidelities, ``score`` and ``n_iter``; ``params``.
+            the k-th belongs to cluster k; ``metrics``, with the fidelities, ``score`` and ``n_iter``; ``params``, the
+            parameters of the fit.
 
     Notes
     -----
-    So ``scanpy.pl.umap(adata, color="cosep")``, ``scanpy.tl.rank_genes_groups(adata, groupby="cosep")`` and
+    ``scanpy.pl.umap(adata, color="cosep")``, ``scanpy.tl.rank_genes_groups(adata, groupby="cosep")`` and
     ``scanpy.pp.neighbors(adata, use_rep="X_cosep")`` work, and ``adata.write_h5ad`` keeps everything.
 
     Examples
@@ -89,26 +90,26 @@ def annotate(
         **options,
     ).fit(values)
     model.result_ = replace(model.result_, row_names=row_names, col_names=col_names)
-    rows, cols = np.asarray(model.row_indices_), np.asarray(model.col_indices_)
+    found = describe(model.factorization_, values)
     with warnings.catch_warnings():
-        # That a view turns into an object of its own is said above.
+        # The documentation says that a view becomes a copy.
         warnings.simplefilter("ignore", _anndata().ImplicitModificationWarning)
-        adata.obs[key] = _clusters(np.asarray(model.row_labels_))
-    adata.var[key] = _clusters(np.asarray(model.column_labels_))
-    adata.obs[f"{key}_selected"] = np.isin(np.arange(len(row_names)), rows)
-    adata.var[f"{key}_selected"] = np.isin(np.arange(len(col_names)), cols)
+        adata.obs[key] = _clusters(model.row_labels_)
+    adata.var[key] = _clusters(model.column_labels_)
+    adata.obs[f"{key}_selected"] = found.rows["selected"]
+    adata.var[f"{key}_selected"] = found.cols["selected"]
     adata.obsm[f"X_{key}"] = model.row_weights_
     adata.varm[key] = np.ascontiguousarray(model.col_weights_.T)
     adata.uns[key] = {
-        "row_indices": rows,
-        "col_indices": cols,
-        "row_names": row_names[rows].astype(str),
-        "col_names": col_names[cols].astype(str),
+        "row_indices": np.array([topic.index for topic in found.topics]),
+        "col_indices": np.array([entry.index for entry in found.selected_cols]),
+        "row_names": np.array([topic.name for topic in found.topics]),
+        "col_names": np.array([entry.name for entry in found.selected_cols]),
         "metrics": {
-            "row_fidelity": model.row_fidelity_,
-            "col_fidelity": model.col_fidelity_,
-            "core_fidelity": model.core_fidelity_,
-            "score": 1.0 - model.factorization_.relative_error(values),
+            "row_fidelity": found.fidelity.rows,
+            "col_fidelity": found.fidelity.cols,
+            "core_fidelity": found.fidelity.core,
+            "score": found.explained,
             "n_iter": model.n_iter_,
         },
         "params": _stored({"layer": layer, **model.get_params(deep=False)}),
@@ -121,7 +122,7 @@ def _anndata() -> Any:
 
 
 def _check(adata: Any, key: Any) -> None:
-    """Refuse what is no AnnData in memory, and keys that a file could not have."""
+    """Raise ValueError for anything but an AnnData in memory, and for a key that a file cannot hold."""
     if not isinstance(adata, _anndata().AnnData):
         msg = f"adata must be an anndata.AnnData, got {type(adata).__name__}; fit a matrix with CoSeparableNMF."
         raise ValueError(msg)
@@ -134,7 +135,7 @@ def _check(adata: Any, key: Any) -> None:
 
 
 def _values(adata: Any, layer: Any) -> Any:
-    """Return the data to fit, nothing of it negative."""
+    """Return the data to fit, which has no negative entries."""
     source = "adata.X" if layer is None else f"layer={shown(layer)}"
     others = anndata_layer_names(adata)
     choice = f"pass layer=, one of {', '.join(map(repr, others))}" if others else "keep the counts in a layer"
@@ -142,24 +143,21 @@ def _values(adata: Any, layer: Any) -> Any:
     if is_raw and not np.array_equal(adata.raw.var_names, adata.var_names):
         msg = "layer='raw' has other genes than adata; annotate adata.raw.to_adata() instead."
         raise ValueError(msg)
-    M = as_matrix(values, source, signed=True)
-    smallest = float((M.values.data if M.is_sparse else M.values).min(initial=0.0))
-    if smallest < 0:
+    if as_matrix(values, source, signed=True).smallest() < 0:
         msg = f"{source} has negative entries, as scaled data have, but must be counts or their logarithms; {choice}."
         raise ValueError(msg)
     return values
 
 
-def _clusters(labels: Indices) -> Any:
-    """Return labels as a categorical of text without empty categories; -1 is missing."""
-    import pandas as pd  # noqa: PLC0415 - comes with anndata
-
+def _clusters(labels: Any) -> Any:
+    """Return labels as a categorical of text without empty categories; -1 becomes missing."""
+    pandas = optional("pandas", "annotate", "anndata")
     used = np.unique(labels[labels >= 0])
-    return pd.Categorical.from_codes(np.where(labels < 0, -1, np.searchsorted(used, labels)), used.astype(str))
+    return pandas.Categorical.from_codes(np.where(labels < 0, -1, np.searchsorted(used, labels)), used.astype(str))
 
 
 def _stored(params: dict[str, Any]) -> dict[str, str | float | np.number[Any]]:
-    """Return the parameters that were set, as what an h5ad file can hold."""
+    """Return the parameters that were set, in types that an h5ad file can hold."""
     return {
         name: value if isinstance(value, (str, int, float, np.number)) else str(value)
         for name, value in params.items()

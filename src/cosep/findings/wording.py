@@ -1,4 +1,4 @@
-"""Names and numbers of any kind enter, short text that a person can read leaves."""
+"""Short readable text from names, texts and numbers of any kind."""
 
 import math
 import re
@@ -11,14 +11,14 @@ from cosep.utils.messages import INVISIBLE
 
 Names = Sequence[Any] | NDArray[Any] | None
 
-# The end of a line that is about as long as an editor makes it, before more of the same paragraph.
+# A line break that an editor has put after about 55 letters or more, within a paragraph.
 WRAPPED = re.compile(r"(?<=[^\n]{55})\n *(?=\w)")
 LONGEST_NAME = 300
 CUT = "\u2026"
 
 
 def readable(name: Any, length: int = LONGEST_NAME) -> str:
-    """Return a name on one line, at most so many bytes of UTF-8, with a mark where it was cut."""
+    """Return a name on one line, of at most ``length`` bytes of UTF-8, with a mark where it was cut."""
     text = str(name)
     encoded = INVISIBLE.sub(" ", text[: 2 * length]).strip().encode("utf-8", "replace")
     if len(encoded) <= length and len(text) <= 2 * length:
@@ -27,7 +27,7 @@ def readable(name: Any, length: int = LONGEST_NAME) -> str:
 
 
 def squeezed(name: str, length: int) -> str:
-    """Return a readable name without its middle, if it is too long: its end often tells as much as its beginning."""
+    """Return a readable name of at most ``length`` letters, without its middle: names often differ at the end."""
     if len(name) <= length:
         return name
     head = (length - 1) // 2
@@ -35,7 +35,7 @@ def squeezed(name: str, length: int) -> str:
 
 
 def excerpt(text: str, length: int) -> str:
-    """Return the beginning of a text with its last word whole; lines that were only wrapped are joined again."""
+    """Return the beginning of a text, up to a whole word; lines that an editor has wrapped are joined again."""
     joined = WRAPPED.sub(" ", text[: 2 * length].replace("\r\n", "\n"))
     lines = (readable(line, 8 * length) for line in joined.split("\n"))
     start = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
@@ -46,19 +46,18 @@ def excerpt(text: str, length: int) -> str:
     return f"{head[: space if space > length // 2 else length].rstrip()} {CUT}"
 
 
+def name_or_number(name: str, index: int, kind: str) -> str:
+    """Return a readable name, or "row 17" where nothing of it can be read."""
+    return readable(name) or f"{kind} {index}"
+
+
 def name_of(names: Names, index: int, kind: str) -> str:
-    """Return the name at a position, or "row 17" where there are no names."""
-    name = "" if names is None else readable(names[index])
-    return name or f"{kind} {index}"
-
-
-def count(number: int, kind: str) -> str:
-    """Return "1 row", "1,876 rows"."""
-    return f"{number:,} {kind}" if number == 1 else f"{number:,} {kind}s"
+    """Return the readable name at a position, or "row 17" where there are no names."""
+    return name_or_number("" if names is None else names[index], index, kind)
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, and never 0.0% for what is not nothing, nor 100.0% for what is not all."""
+    """Return a share in percent; "0.0%" and "100.0%" only for exactly nothing and exactly all."""
     text = f"{share:.1%}".replace("-", "\u2212")
     if text.lstrip("\u2212") == "0.0%":
         return "less than 0.1%" if share > 0 else "0.0%"

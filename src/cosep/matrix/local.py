@@ -159,6 +159,11 @@ class LocalMatrix:
             total += block.T @ B[rows]
         return total
 
+    def between(self, left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> Array:
+        """``left @ X @ right.T``, small and dense, for sparse matrices of few rows: sums over groups of entries."""
+        product = left @ self.values @ right.T
+        return np.asarray(product.toarray() if scipy.sparse.issparse(product) else product, dtype=np.float64)
+
     def gram(self, cols: Indices | None = None) -> Array:
         """``X.T @ X``, dense, or the given columns of it."""
         if not self.is_sparse:

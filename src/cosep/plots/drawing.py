@@ -1,4 +1,4 @@
-"""Values and names enter, plotly figures with one look leave, on light and on dark pages.
+"""The common look of the figures, on light and on dark pages.
 
 Names stay text: what plotly would read as markup is escaped.
 """
@@ -16,10 +16,14 @@ from cosep.utils.types import Array
 
 Figure = Any
 
-# Letters of a name on an axis; hovering shows all of it.
+# Letters of a name on an axis; the whole name is shown when hovering.
 TICK_LETTERS = 30
 LINE_LETTERS = 44
-# Names below a heat map stand upright if there are more, and small.
+# Letters of a name that is shown when hovering over one of many points.
+HOVER_LETTERS = 120
+# The largest number of selected rows, and of selected columns, in one picture.
+MOST_LISTED = 100
+# With more columns than this, the names below a heat map are small and upright.
 MOST_SLANTED = 24
 
 _INK = {"light": "#26333a", "dark": "#dfe6e6"}
@@ -37,7 +41,7 @@ COLORS = _COLORS["light"]
 
 
 def template(scheme: str) -> dict[str, Any]:
-    """Return plotly's template for a "light" or "dark" page: everything about a figure that depends on it."""
+    """Return the plotly template of a "light" or "dark" page: everything about a figure that depends on the scheme."""
     ink, faint = _INK[scheme], _FAINT[scheme]
     ramp = [[step / 5, color] for step, color in enumerate(_RAMPS[scheme])]
     axis = {
@@ -64,19 +68,19 @@ def template(scheme: str) -> dict[str, Any]:
 
 
 def graph_objects() -> ModuleType:
-    """Return the module of plotly."""
+    """Return plotly.graph_objects, or raise ImportError with what to install."""
     module: ModuleType = optional("plotly.graph_objects", "cosep.plots", "cli")
     return module
 
 
 def label(name: str, letters: int = TICK_LETTERS) -> str:
-    """Return a name as plotly shows it letter by letter: no tags, no entities, no formulas."""
+    """Return a name that plotly shows as it is, without reading tags, entities or formulas in it."""
     text = squeezed(name, letters)
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("$", "&#36;")
 
 
 def hovering(name: str, letters: int = LONGEST_NAME) -> str:
-    """Return a name, in lines that fit a small screen, to be shown when hovering."""
+    """Return a name in lines that fit a small screen, to show when hovering."""
     return (
         "<br>".join(label(line, LINE_LETTERS) for line in textwrap.wrap(squeezed(name, letters), LINE_LETTERS))
         or "&nbsp;"
@@ -113,7 +117,7 @@ def heat_map(values: Array, row_names: Sequence[str], col_names: Sequence[str], 
 
 
 def finished(figure: Figure, *, title: str, x: str, y: str | None, height: int, note: str) -> Figure:
-    """Give a figure its words, its size and its look."""
+    """Set the title, the axis titles, the height and the look of a figure; the note goes to ``layout.meta``."""
     figure.update_layout(
         title={"text": title},
         height=height,

@@ -1,4 +1,4 @@
-"""A factorization enters, one HTML page for a reader leaves."""
+"""The report on a factorization, as one HTML page."""
 
 from cosep.report.page import write_report
 

@@ -1,4 +1,4 @@
-"""A factorization and its matrix enter, one HTML file that needs nothing else leaves."""
+"""The report: one self-contained HTML page about a factorization."""
 
 import base64
 import hashlib
@@ -13,22 +13,23 @@ from typing import Any
 import numpy as np
 
 from cosep import plots
-from cosep.findings.cards import Record
-from cosep.findings.gathering import gather
-from cosep.findings.wording import brief, count, percent, readable, squeezed
+from cosep.findings.describe import describe, with_names
+from cosep.findings.record import Findings
+from cosep.findings.wording import brief, percent, readable, squeezed
 from cosep.plots.drawing import Figure, template
 from cosep.records.factorization import Factorization
+from cosep.report.content import Content, page_content
 from cosep.utils.atomic import replacing
 from cosep.utils.extras import optional
-from cosep.utils.messages import shown
+from cosep.utils.messages import counted, shown
 from cosep.utils.paths import check_path
 
 SCHEMES = ("light", "dark")
-# What the page may hold besides plotly.js.
+# The largest size of the page without plotly.js.
 MOST_BYTES = 950_000
-# No name can hold it: names have their brackets escaped.
+# Stands for plotly.js. No name can contain it: the brackets of names are escaped.
 PLOTLY = "<script>/* plotly.js */</script>"
-# Names are cut to so many letters, one after the other, until the page is small enough.
+# If the page is too large, names are cut to this many letters: the first number that makes it small enough.
 NAME_LETTERS = (None, 100, 40, 16)
 
 
@@ -45,26 +46,27 @@ def write_report(
 ) -> None:
     """Write one self-contained HTML page that explains a factorization to a reader.
 
-    The page works without a network, in light and dark, on paper and on a phone; it holds plotly.js once (4.8 MB) and
-    less than 1 MB of its own. Equal input gives equal bytes. It needs plotly and jinja2, which come with
+    The page works without a network, in light and dark mode, on paper and on a phone. It contains plotly.js (4.8 MB)
+    and less than 1 MB besides. Equal input gives equal bytes. Writing it needs plotly and jinja2, which come with
     ``cosep[cli]``.
 
     Parameters
     ----------
     path : path-like
-        Written under exactly this name, and only once it is complete.
+        The name of the file, which appears only when it is complete.
     factorization : Factorization
-        That of a fitted `CoSeparableNMF`, or made by `mix`; with ``row_names`` and ``col_names``, if there are any.
+        That of a fitted `CoSeparableNMF`, or made by `mix`. The page uses its ``row_names`` and ``col_names``, if it
+        has any, shows ``meta["note"]`` at the top, and lists ``meta["warnings"]``.
     X : array-like or sparse of shape (m, n)
-        The matrix that it explains.
+        The matrix that it was fitted to.
     explanation : Explanation, optional
-        Why each row was selected, and how well all are explained.
+        What `explain` returns: why each row was selected, and how well every row and column is explained.
     stability : Stability, optional
-        How often the selection came back from parts of the data.
+        What `stability` returns: how often the same was selected from parts of the data.
     rank : RankChoice, optional
-        How many rows and columns to select.
+        What `choose_rank` returns: how many rows and columns to select.
     texts : list of str, optional
-        The text that each row was made of.
+        The text of each row, for data that counts words.
     command : str, optional
         The command that makes this page again.
 
@@ -87,11 +89,29 @@ def write_report(
     True
     """
     goal = _checked_path(path)
+    found = describe(factorization, X)
+    known = {"explanation": explanation, "stability": stability, "rank": rank}
+    write_page(goal, found, factorization, X, **known, texts=texts, command=command)
+
+
+def write_page(
+    goal: Path,
+    found: Findings,
+    factorization: Factorization,
+    X: Any,
+    *,
+    explanation: Any = None,
+    stability: Any = None,
+    rank: Any = None,
+    texts: Sequence[str] | None = None,
+    command: str | None = None,
+) -> None:
+    """Write the page of findings that are at hand; see `write_report` for the other parameters."""
+    record = with_names(factorization)
     known = {"explanation": explanation, "stability": stability, "rank": rank}
     for letters in NAME_LETTERS:
-        cut = _cut_names(factorization, letters)
-        findings = gather(cut, X, **known, texts=texts, command=command)
-        page = render(findings | {"letters": letters}, _figures(cut, X, known))
+        content = page_content(found, record, **known, texts=texts, command=command, letters=letters)
+        page = render(content, _figures(_cut_names(record, letters), X, known))
         if len(page.encode("utf-8")) < MOST_BYTES:
             break
     whole = page.replace(PLOTLY, f"<script>{_plotlyjs()}</script>", 1)
@@ -100,19 +120,19 @@ def write_report(
 
 
 def _cut_names(factorization: Factorization, letters: int | None) -> Factorization:
-    """Return the factorization with shorter names, unless no length is given."""
+    """Return the factorization with names of at most this many letters, unless None."""
     if letters is None:
         return factorization
     rows, cols = (
-        None if names is None else np.array([squeezed(readable(name), letters) for name in names])
+        np.array([squeezed(readable(name), letters) for name in np.asarray(names)])
         for names in (factorization.row_names, factorization.col_names)
     )
     return replace(factorization, row_names=rows, col_names=cols)
 
 
-def _figures(factorization: Factorization, X: Any, known: Record) -> dict[str, Figure]:
-    """Draw what is known."""
-    names: Record = {"row_names": factorization.row_names, "col_names": factorization.col_names}
+def _figures(factorization: Factorization, X: Any, known: Content) -> dict[str, Figure]:
+    """Return the figures of all that is known."""
+    names: Content = {"row_names": factorization.row_names, "col_names": factorization.col_names}
     figures = {"core": plots.core(factorization), "matrix": plots.matrix(factorization, X)}
     if known["explanation"] is not None:
         figures["errors"] = plots.errors(known["explanation"], **names)
@@ -123,21 +143,21 @@ def _figures(factorization: Factorization, X: Any, known: Record) -> dict[str, F
     return figures
 
 
-def render(findings: Record, figures: dict[str, Figure]) -> str:
-    """Return the page as text, with a mark where plotly.js belongs."""
+def render(content: Content, figures: dict[str, Figure]) -> str:
+    """Return the page as text, with a mark in the place of plotly.js."""
     jinja2 = optional("jinja2", "the report", "cli")
     here = files("cosep.report")
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"percent": percent, "brief": brief, "count": count, "squeezed": squeezed}
+    environment.filters |= {"percent": percent, "brief": brief, "count": counted, "squeezed": squeezed}
     data = {
         "figures": {name: _compact(figure) for name, figure in figures.items()},
         "templates": {scheme: template(scheme) for scheme in SCHEMES},
     }
     script = here.joinpath("script.js").read_text(encoding="utf-8")
     page: str = environment.from_string(here.joinpath("template.html.j2").read_text(encoding="utf-8")).render(
-        findings,
+        content,
         style=_trusted(here.joinpath("style.css").read_text(encoding="utf-8")),
         data=_trusted(_embedded(data)),
         captions={name: figure.layout.meta["note"] for name, figure in figures.items()},
@@ -150,13 +170,11 @@ def render(findings: Record, figures: dict[str, Figure]) -> str:
 
 
 def _plotlyjs() -> str:
-    from plotly.offline import get_plotlyjs  # noqa: PLC0415 - an extra, there since it drew the figures
-
-    return str(get_plotlyjs()).strip()
+    return str(optional("plotly.offline", "the report", "cli").get_plotlyjs()).strip()
 
 
-def _compact(figure: Figure) -> Record:
-    """Return a figure as plain JSON, without what the page says itself; names of a heat map once, not in each cell."""
+def _compact(figure: Figure) -> Content:
+    """Return a figure as plain JSON without its title and note; names of a heat map once, not in each cell."""
     names = None
     traces = [trace for trace in figure.data if trace.type == "heatmap"]
     if traces:
@@ -169,21 +187,19 @@ def _compact(figure: Figure) -> Record:
     return {"data": plain["data"], "layout": plain["layout"], "names": names}
 
 
-def _embedded(data: Record) -> str:
+def _embedded(data: Content) -> str:
     """Return JSON that no HTML parser takes for markup."""
     text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _trusted(text: str) -> Any:
-    """Return our own text, which the template shall not escape."""
-    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
-
-    return Markup(text)  # noqa: S704 - style, scripts and JSON of ours
+    """Return our own style, script or JSON, which the template must not escape."""
+    return optional("markupsafe", "the report", "cli").Markup(text)
 
 
 def _hash(script: str) -> str:
-    """Return the name by which a content security policy lets one script run and no other."""
+    """Return the hash by which a content security policy allows exactly this script."""
     return f"sha256-{base64.b64encode(hashlib.sha256(script.encode('utf-8')).digest()).decode('ascii')}"
 
 

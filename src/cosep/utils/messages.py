@@ -42,6 +42,18 @@ def shown(value: Any, length: int = LONGEST_VALUE) -> str:
         return f"an object of type {one_line(type(value).__name__, length)}"
 
 
+def counted(number: int, kind: str) -> str:
+    """Return "1 row", "1,876 rows".
+
+    Examples
+    --------
+    >>> from cosep.utils.messages import counted
+    >>> counted(1, "row"), counted(1876, "row")
+    ('1 row', '1,876 rows')
+    """
+    return f"{number:,} {kind}" if number == 1 else f"{number:,} {kind}s"
+
+
 class _Short(reprlib.Repr):
     """A short `repr`; arrays, tables and records that contain them are shown by their type."""
 

@@ -1,4 +1,4 @@
-"""What a long computation reports enters; a line for a watching person leaves, and nothing where nobody watches."""
+"""A progress bar on a terminal."""
 
 import math
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from cosep.kernels.compile import is_compiled
 from cosep.utils.types import Callback
 
-# Stages of the library's callbacks, in words. How many rounds some of them take is not known beforehand.
+# What the stages of the library's callbacks are called. The number of rounds of some is not known in advance.
 STAGES = {
     "read": "reading",
     "statistics": "reading all rows",
@@ -22,11 +22,11 @@ STAGES = {
     "rank": "trying ranks",
     "preselect": "looking for candidates",
     "topics": "looking for topics",
-    "select": "choosing rows and columns",
+    "select": "selecting rows and columns",
     "mix": "fitting the factors",
     "label": "sorting into clusters",
-    "explain": "explaining the choice",
-    "stability": "choosing again from parts of the data",
+    "explain": "explaining the selection",
+    "stability": "selecting again from parts of the data",
     "write": "writing",
     "compare": "comparing",
 }
@@ -34,8 +34,8 @@ OPEN_ENDED = {"read", "topics", "select", "mix", "label", "write"}
 
 
 @contextmanager
-def watching(console: Console, *, quiet: bool = False) -> Iterator[Callback | None]:
-    """Give a callback that moves a bar while a person is watching, None otherwise."""
+def progress(console: Console, *, quiet: bool = False) -> Iterator[Callback | None]:
+    """Give a callback that moves a progress bar if the console is a terminal, otherwise None."""
     if quiet or not console.is_terminal:
         yield None
         return
@@ -54,7 +54,7 @@ def watching(console: Console, *, quiet: bool = False) -> Iterator[Callback | No
 
         def callback(stage: str, step: int, most_steps: int, error: float) -> None:
             nonlocal shown
-            if stage not in STAGES:  # steps within a round of choosing, which tells more
+            if stage not in STAGES:  # steps within a round of the selection, which is shown already
                 return
             if stage != shown:
                 bars.reset(task, total=None if stage in OPEN_ENDED else most_steps)
@@ -66,5 +66,5 @@ def watching(console: Console, *, quiet: bool = False) -> Iterator[Callback | No
         yield callback
 
 
-def nobody(stage: str, step: int, most_steps: int, error: float) -> None:
-    """Hear what nobody watches."""
+def no_progress(stage: str, step: int, most_steps: int, error: float) -> None:
+    """Ignore progress."""

@@ -1,4 +1,4 @@
-"""How a command ends: one sentence and an exit code instead of a traceback."""
+"""Exit codes of the commands, with one plain sentence instead of a traceback."""
 
 import logging
 import re
@@ -13,7 +13,7 @@ from cosep.utils.messages import one_line
 
 LONGEST_MESSAGE = 2000
 
-# Arguments of the library, and what they are called here.
+# Parameters of the library, and the options of the command with the same meaning.
 OPTIONS = {
     "n_rows": "--rows",
     "n_cols": "--cols",
@@ -43,40 +43,41 @@ OPTIONS = {
 
 
 @contextmanager
-def plain_endings() -> Iterator[None]:
-    """End on one sentence: bad input with exit code 2, Ctrl-C with 130, another signal with 128 and its number."""
+def plain_errors() -> Iterator[None]:
+    """Turn errors into one sentence and an exit code: 2 for bad input, 130 for Ctrl-C, 128 + n for signal n."""
     try:
         yield
         sys.stdout.flush()
     except ModuleNotFoundError:
-        raise  # what the command itself cannot do without
+        raise  # a package that the command itself needs
     except BrokenPipeError:
-        # Whoever reads the answer has seen enough.
+        # The program that reads the answer has closed the pipe, as head does.
         drop_output()
         raise typer.Exit(0) from None
     except (ValueError, ImportError, MemoryError, OSError) as error:
         if isinstance(error, OSError):
             drop_output()
-        _give_up()
-        typer.echo(_in_words_of_the_command(str(error) or "There is not enough memory for this input."), err=True)
+        _silence_threads()
+        typer.echo(_with_option_names(str(error) or "There is not enough memory for this input."), err=True)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
-        _give_up()
+        _silence_threads()
         typer.echo("Stopped by Ctrl-C.", err=True)
         raise typer.Exit(130) from None
     except Terminated as end:
-        _give_up()
+        _silence_threads()
         typer.echo(f"Stopped by {end.name}.", err=True)
         raise typer.Exit(end.exit_code) from None
 
 
-def _give_up() -> None:
-    """Say nothing of chunks of a store that are still being read, in threads that nobody waits for any more."""
+def _silence_threads() -> None:
+    """Log nothing about chunks of a store that other threads are still reading."""
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
 
-def _in_words_of_the_command(told: str) -> str:
-    """Return what the library says on one line, with options instead of its arguments."""
+def _with_option_names(message: str) -> str:
+    """Return a message of the library on one line, with the names of options instead of parameters."""
     names = "|".join(OPTIONS)
-    told = re.sub(rf"(?<![\w-])({names})=", lambda found: f"{OPTIONS[found[1]]}=", one_line(told, LONGEST_MESSAGE))
-    return told.replace("n_samples=", "the number of rows, ").replace("n_features=", "the number of columns, ")
+    line = one_line(message, LONGEST_MESSAGE)
+    named = re.sub(rf"(?<![\w-])({names})=", lambda found: f"{OPTIONS[found[1]]}=", line)
+    return named.replace("n_samples=", "the number of rows, ").replace("n_features=", "the number of columns, ")

@@ -1,0 +1,258 @@
+"""Findings of a fit to blocks of rows, from one more pass over them.
+
+What belongs to all rows is never in memory at once: it is handed on a group of blocks at a time.
+
+Notation
+--------
+X : one block of rows, or all of them; C : the chosen columns
+P1, U : refitted factor and faithful weights of the rows; H : what P1 is multiplied by; V : weights of the columns
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosep.estimators import CoSeparableNMF
+from cosep.findings.block_groups import col_names_of, in_groups, row_names_at
+from cosep.findings.describe import MOST_CLOSEST, Measured, findings_of
+from cosep.findings.record import Entry, Findings
+from cosep.findings.tables import table_of
+from cosep.findings.topics import closest_rows, held_topics, topics_of
+from cosep.findings.wording import percent
+from cosep.fit.explainer import RowExplainer, factors_of_rows
+from cosep.matrix.local import LocalMatrix
+from cosep.matrix.row_blocks import RowBlocks
+from cosep.records.factorization import Factorization
+from cosep.solve.labels import largest_shares
+from cosep.utils.messages import counted
+from cosep.utils.ties import SHARE_DIGITS
+from cosep.utils.types import Array, Callback, Indices, Table
+
+# Writes the factors of the rows from start to stop.
+RowWriter = Callable[[int, int, "RowFactors"], None]
+
+
+class RowFactors(NamedTuple):
+    """What belongs to single rows.
+
+    Attributes
+    ----------
+    row_factor, row_weights : ndarray of shape (rows, r1)
+        The refitted factor and the faithful weights, in the type of the data.
+    row_labels : ndarray of int
+        The clusters.
+    """
+
+    row_factor: NDArray[Any]
+    row_weights: NDArray[Any]
+    row_labels: Indices
+
+
+class BlockTask(NamedTuple):
+    """What a block needs to be explained.
+
+    Attributes
+    ----------
+    explainer : RowExplainer
+        All that explains a row.
+    rows : ndarray of int
+        The selected rows, by their positions in all rows.
+    norms : ndarray
+        The norms of the selected rows.
+    dtype : dtype
+        The type of the factors.
+    """
+
+    explainer: RowExplainer
+    rows: Indices
+    norms: Array
+    dtype: np.dtype[Any]
+
+
+class ClosestRows(NamedTuple):
+    """The rows that hold most of each selected row, the first ones first.
+
+    Attributes
+    ----------
+    indices : ndarray of int, of shape (r1, most)
+        Their positions in all rows; -1 where there are fewer.
+    parts : ndarray of shape (r1, most)
+        The part of their length that the selected row makes up; -inf where there are fewer.
+    """
+
+    indices: Indices
+    parts: Array
+
+    def merge(self, others: Sequence["ClosestRows"]) -> "ClosestRows":
+        """Keep the closest of these and the following rows."""
+        indices, parts = (np.concatenate(same, axis=1) for same in zip(self, *others, strict=True))
+        order = np.argsort(-parts, axis=1, kind="stable")[:, :MOST_CLOSEST]
+        return ClosestRows(np.take_along_axis(indices, order, 1), np.take_along_axis(parts, order, 1))
+
+
+class BlockSums(NamedTuple):
+    """Sums over rows.
+
+    Attributes
+    ----------
+    sizes : ndarray of int
+        The number of rows of each topic.
+    n_nonzeros : ndarray of int, of shape ()
+        The number of nonzero entries.
+    gram, products, crosses, squares : ndarray
+        ``P1'P1``, ``X'P1``, ``X'C``, and the squared norms of the columns of X.
+    """
+
+    sizes: Indices
+    n_nonzeros: Indices
+    gram: Array
+    products: Array
+    crosses: Array
+    squares: Array
+
+    def merge(self, others: Sequence["BlockSums"]) -> "BlockSums":
+        """Add following rows."""
+        return BlockSums(*(np.sum(same, axis=0) for same in zip(self, *others, strict=True)))
+
+
+class ExplainedBlock(NamedTuple):
+    """What is found of some rows: their factors, the closest ones to each selected row, and sums over them."""
+
+    factors: RowFactors
+    closest: ClosestRows
+    sums: BlockSums
+
+    def merge(self, others: Sequence[Self]) -> "ExplainedBlock":
+        """Add following rows."""
+        factors = zip(self.factors, *(other.factors for other in others), strict=True)
+        return ExplainedBlock(
+            RowFactors(*map(np.concatenate, factors)),
+            self.closest.merge([other.closest for other in others]),
+            self.sums.merge([other.sums for other in others]),
+        )
+
+
+def explain_block(task: BlockTask, block: LocalMatrix, start: int) -> ExplainedBlock:
+    """Explain the rows of one block."""
+    P1, U, clusters = factors_of_rows(task.explainer, block, start)
+    labels, parts = held_topics(U, task.norms, block)
+    closest = ClosestRows(np.full((len(task.rows), MOST_CLOSEST), -1), np.full((len(task.rows), MOST_CLOSEST), -np.inf))
+    for k, row in enumerate(task.rows):
+        best = closest_rows(labels, parts, k, int(row) - start, MOST_CLOSEST)
+        closest.indices[k, : len(best)] = start + best
+        closest.parts[k, : len(best)] = parts[best].round(SHARE_DIGITS)
+    sums = BlockSums(
+        np.bincount(labels[labels >= 0], minlength=len(task.rows)),
+        np.asarray(block.count_nonzero()),
+        P1.T @ P1,
+        block.cross(P1),
+        block.cross(block.take(cols=task.explainer.col_indices)),
+        block.squared_norms(),
+    )
+    return ExplainedBlock(RowFactors(P1.astype(task.dtype), U.astype(task.dtype), clusters), closest, sums)
+
+
+def describe_blocks(
+    model: CoSeparableNMF,
+    blocks: RowBlocks,
+    record: Factorization,
+    write_rows: RowWriter,
+    callback: Callback,
+) -> Findings:
+    """Return the findings of a fit to blocks of rows, measured on all rows in one more pass.
+
+    Parameters
+    ----------
+    model : CoSeparableNMF
+        Fitted to ``blocks``.
+    blocks : RowBlocks
+    record : Factorization
+        What `sample_record` returns.
+    write_rows : callable
+        Called as ``write_rows(start, stop, factors)`` with the `RowFactors` of consecutive rows.
+    callback : callable
+        Called as ``callback("rows", blocks done, blocks, nan)``.
+    """
+    result, topics = model.result_, topics_of(record)
+    explainer = result.explainer
+    assert explainer is not None  # noqa: S101 - fits to blocks have one
+    rows = np.asarray(model.row_indices_)
+    task = BlockTask(explainer, rows, np.linalg.norm(explainer.selected_rows, axis=1), blocks.dtype)
+    found: ExplainedBlock | None = None
+    for start, stop, answer in in_groups(blocks, explain_block, task, 2 * len(rows) + 1, callback):
+        write_rows(start, stop, answer.factors)
+        short = answer._replace(factors=RowFactors(*(part[:0] for part in answer.factors)))
+        found = short if found is None else found.merge([short])
+    assert found is not None  # noqa: S101 - blocks have at least one row
+    measured = Measured(
+        blocks.shape,
+        int(found.sums.n_nonzeros),
+        result.fidelity,
+        1.0 - result.relative_error,
+        rows,
+        explainer.selected_rows,
+        found.sums.sizes,
+        _closest_entries(found.closest, blocks),
+        {},
+        _column_table(record, found.sums),
+    )
+    return findings_of(record, topics, measured)
+
+
+def sample_record(model: CoSeparableNMF, blocks: RowBlocks, meta: Mapping[str, Any]) -> Factorization:
+    """Return the factorization of the sampled rows, with names, and with ``meta`` beside what it has."""
+    record = model.sample_factorization_
+    return replace(
+        record,
+        row_names=row_names_at(blocks, model.sample_indices_),
+        col_names=col_names_of(blocks),
+        meta={**record.meta, **meta, "sampled from": blocks.shape[0]},
+    )
+
+
+def sampled_rows(model: CoSeparableNMF) -> LocalMatrix:
+    """Return the sampled rows themselves, the matrix that `sample_record` stands for."""
+    sample = model.result_.sample
+    assert sample is not None  # noqa: S101 - fits to blocks have one
+    return sample.rows
+
+
+def sample_note(found: Findings, n_sampled: int) -> str:
+    """Return the sentence that tells readers of a page about the sample which rows they see."""
+    m, shares = found.shape[0], {part: percent(share) for part, share in found.shares.items()}
+    return (
+        f"This page shows {counted(n_sampled, 'row')} sampled from {m:,}, large ones more likely than small ones; its "
+        f"counts and measures are those of the sample. All {m:,} rows were searched. Of all rows, the selected rows "
+        f"explain {shares['rows']}, the selected columns {shares['cols']}, the core {shares['core']}, refitted weights "
+        f"{shares['refitted']}."
+    )
+
+
+def _closest_entries(closest: ClosestRows, blocks: RowBlocks) -> list[list[Entry]]:
+    """Return the closest rows of each topic with their names."""
+    entries = []
+    for indices, parts in zip(closest.indices, closest.parts, strict=True):
+        known = indices >= 0
+        names = row_names_at(blocks, indices[known])
+        entries.append(
+            [
+                Entry(int(i), str(name), float(part))
+                for i, name, part in zip(indices[known], names, parts[known], strict=True)
+            ]
+        )
+    return entries
+
+
+def _column_table(record: Factorization, sums: BlockSums) -> Table:
+    """Return the table of all columns, measured on all rows."""
+    H = np.asarray(record.core, dtype=np.float64) @ np.asarray(record.col_factor, dtype=np.float64)
+    V, topics = np.asarray(record.col_weights, dtype=np.float64), topics_of(record.T)
+    left = sums.squares - 2.0 * np.einsum("jk,kj->j", sums.products, H) + np.einsum("kj,kj->j", H, sums.gram @ H)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        errors = np.sqrt(np.maximum(left, 0.0) / sums.squares)
+    explains = np.einsum("jl,lj->l", sums.crosses, V) / sums.squares.sum()
+    held = largest_shares(topics.row_weights, np.sqrt(sums.squares[topics.rows]))
+    return table_of(record.T, topics, held, explains, errors)

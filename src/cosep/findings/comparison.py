@@ -1,0 +1,102 @@
+"""Methods side by side on one matrix: what each explains, the accuracy of its clusters, and its time."""
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import SpectralCoclustering
+from sklearn.decomposition import NMF
+
+from cosep.estimators import HALSNMF, CoSeparableNMF
+from cosep.metrics import clustering_accuracy
+from cosep.select import BOTH_SELECTORS
+from cosep.solve.labels import factor_labels
+from cosep.utils.messages import one_line
+
+# Shares that are explained, by what, and the clusters of the rows.
+Outcome = tuple[dict[str, float], Any]
+
+
+def coseparable(method: str, X: Any, n_rows: int, n_cols: int) -> Outcome:
+    """Select rows and columns by one of our methods."""
+    model = CoSeparableNMF(n_rows, n_cols, method=method).fit(X)
+    shares = {part: getattr(model, f"{part}_fidelity_") for part in ("row", "col", "core")}
+    return {"explained": model.score(X), **shares}, model.row_labels_
+
+
+def hals(X: Any, n_rows: int, n_cols: int) -> Outcome:
+    """Factor by A-HALS, which selects nothing."""
+    model = HALSNMF(max(n_rows, n_cols)).fit(X)
+    return {"explained": model.score(X)}, model.row_labels_
+
+
+def sklearn_nmf(X: Any, n_rows: int, n_cols: int) -> Outcome:
+    """Factor by scikit-learn's NMF, which selects nothing."""
+    model = NMF(max(n_rows, n_cols), init="nndsvd", max_iter=200, random_state=0)
+    W = model.fit_transform(X)
+    norm = float(np.linalg.norm(X.data if hasattr(X, "indptr") else X))
+    labels = factor_labels(W, np.linalg.norm(model.components_, axis=1))
+    return {"explained": 1.0 - model.reconstruction_err_ / norm}, labels
+
+
+def sklearn_cocluster(X: Any, n_rows: int, n_cols: int) -> Outcome:
+    """Cluster both sides by scikit-learn's SpectralCoclustering, which does not factor."""
+    return {}, SpectralCoclustering(max(n_rows, n_cols), random_state=0).fit(X).row_labels_
+
+
+OTHER_METHODS: dict[str, Callable[[Any, int, int], Outcome]] = {
+    "hals": hals,
+    "sklearn-nmf": sklearn_nmf,
+    "sklearn-cocluster": sklearn_cocluster,
+}
+METHODS = (*BOTH_SELECTORS, *OTHER_METHODS)
+
+
+def compare_methods(
+    X: Any, n_rows: int, n_cols: int, methods: Iterable[str], labels: Any = None
+) -> Iterator[dict[str, Any]]:
+    """Run methods one after the other; yield what each reaches.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array
+    n_rows, n_cols : int
+        How many rows and columns to select; methods that select nothing take the larger number as their rank.
+    methods : iterable of str
+        Some of `METHODS`.
+    labels : array-like, optional
+        The class of each row.
+
+    Yields
+    ------
+    dict
+        ``method``; ``explained`` by refitted factors, and by ``row``, ``col`` and ``core`` alone, where the method has
+        them; ``seconds``; ``accuracy`` of its clusters if there are labels. A method that fails has a ``note`` instead.
+    """
+    for name in methods:
+        start = time.perf_counter()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                shares, clusters = (
+                    OTHER_METHODS[name](X, n_rows, n_cols)
+                    if name in OTHER_METHODS
+                    else coseparable(name, X, n_rows, n_cols)
+                )
+        except Exception as error:  # noqa: BLE001 - methods of other packages may raise anything
+            first = f"{type(error).__name__}: {error}".split("\n", maxsplit=1)[0]
+            yield {"method": name, "note": one_line(first)}
+            continue
+        if not np.isfinite(list(shares.values())).all():
+            yield {"method": name, "note": "its result is not finite"}
+            continue
+        seconds = round(time.perf_counter() - start, 3)
+        accuracy = {} if labels is None else {"accuracy": clustering_accuracy(labels, clusters)}
+        yield {"method": name, **shares, "seconds": seconds, **accuracy}
+
+
+def single_cluster_accuracy(labels: Any) -> float:
+    """Return the accuracy of putting all rows into one cluster: what any method should exceed."""
+    return clustering_accuracy(labels, np.zeros(len(labels), dtype=int))

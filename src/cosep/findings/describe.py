@@ -1,0 +1,186 @@
+"""Findings of a factorization and its matrix."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosep.findings.record import Anchor, Entry, Findings, Topic
+from cosep.findings.sentences import certificate_sentences, found_sentences, warning_sentences
+from cosep.findings.tables import row_table
+from cosep.findings.topics import Topics, closest_rows, held_topics, topics_of
+from cosep.findings.versions import versions
+from cosep.io.named_matrix import numbered
+from cosep.matrix.checks import check_nonzero
+from cosep.matrix.validation import as_matrix
+from cosep.records.factorization import Factorization
+from cosep.records.fidelity import Fidelity
+from cosep.utils.types import Array, Indices, Table
+
+# Columns, entries and close rows that are kept of a topic: at least as many as any output shows.
+MOST_COLUMNS, MOST_VALUES, MOST_CLOSEST = 20, 8, 8
+
+
+def describe(factorization: Factorization, X: Any) -> Findings:
+    """Return what a person wants to know about a fit: topics, tables of rows and columns, sentences, warnings.
+
+    The command ``cosep fit`` prints and writes these findings; `write_report` shows them on a page.
+
+    Parameters
+    ----------
+    factorization : Factorization
+        That of a fitted `CoSeparableNMF`, or made by `mix`. Its names are used if it has any;
+        ``dataclasses.replace(factorization, row_names=...)`` gives it names of rows. Sentences in its
+        ``meta["warnings"]`` come first among the warnings.
+    X : array-like or sparse of shape (m, n)
+        The matrix that it was fitted to.
+
+    Returns
+    -------
+    Findings
+        ``rows`` and ``cols`` are tables that ``pandas.DataFrame`` takes as they are.
+
+    Raises
+    ------
+    ValueError
+        If the factorization has no core with weights on both sides, or X is not the matrix that it stands for.
+
+    See Also
+    --------
+    explain : what would be lost without each selected row or column, and which one comes next.
+
+    Examples
+    --------
+    >>> from cosep import CoSeparableNMF, describe, make_coseparable
+    >>> X, _ = make_coseparable(60, 40, 4, 3, random_state=0)
+    >>> found = describe(CoSeparableNMF(n_rows=4, n_cols=3).fit(X).factorization_, X)
+    >>> list(found.rows)
+    ['name', 'cluster', 'representative', 'membership', 'selected', 'explained', 'explains']
+    >>> int(found.rows["selected"].sum()), [len(topic.anchors) > 0 for topic in found.topics]
+    (4, [True, True, True, True])
+    >>> print(found.sentences[0])
+    Of 60 rows and 40 columns, 4 rows and 3 columns were selected to stand for the rest.
+    """
+    topics = topics_of(factorization)
+    M = as_matrix(X)
+    fidelity = factorization.fidelity(M)
+    check_nonzero(M)
+    record = with_names(factorization)
+    chosen = M.take(rows=topics.rows)
+    labels, parts = held_topics(topics.row_weights, np.linalg.norm(chosen, axis=1), M)
+    names = np.asarray(record.row_names)
+    closest = [closest_rows(labels, parts, k, int(i), MOST_CLOSEST) for k, i in enumerate(topics.rows)]
+    return findings_of(
+        record,
+        topics,
+        Measured(
+            M.shape,
+            M.count_nonzero(),
+            fidelity,
+            1.0 - factorization.relative_error(M),
+            topics.rows,
+            M.in_units(chosen),
+            np.bincount(labels[labels >= 0], minlength=len(topics.rows)),
+            [[Entry(int(i), str(names[i]), float(parts[i])) for i in some] for some in closest],
+            row_table(record, topics, M),
+            row_table(record.T, topics_of(record.T), M.T),
+        ),
+    )
+
+
+class Measured(NamedTuple):
+    """What was measured on all rows, in memory or in blocks.
+
+    Attributes
+    ----------
+    shape, n_nonzeros, fidelity, explained
+        As in `Findings`.
+    representatives : ndarray of int
+        Positions of the selected rows in X.
+    chosen : ndarray of shape (r1, n)
+        The selected rows.
+    sizes : ndarray of int
+        The number of rows of each topic.
+    closest : list of list of Entry
+        The rows that hold most of each selected row.
+    rows, cols : dict of ndarray
+        As in `Findings`.
+    """
+
+    shape: tuple[int, int]
+    n_nonzeros: int
+    fidelity: Fidelity
+    explained: float
+    representatives: Indices
+    chosen: Array
+    sizes: Indices
+    closest: list[list[Entry]]
+    rows: Table
+    cols: Table
+
+
+def findings_of(record: Factorization, topics: Topics, measured: Measured) -> Findings:
+    """Put together the findings of a factorization with names, given what was measured on all rows."""
+    row_names, col_names = np.asarray(record.row_names), np.asarray(record.col_names)
+    together = topics.core @ topics.col_weights
+    described = tuple(
+        Topic(
+            index=int(measured.representatives[k]),
+            name=str(row_names[i]),
+            anchors=_anchors(topics, k, col_names),
+            columns=_largest(together[k], col_names, MOST_COLUMNS),
+            values=_largest(measured.chosen[k], col_names, MOST_VALUES),
+            closest=tuple(measured.closest[k]),
+            size=int(measured.sizes[k]),
+            share=float(measured.sizes[k] / measured.shape[0]),
+        )
+        for k, i in enumerate(topics.rows)
+    )
+    found = Findings(
+        shape=measured.shape,
+        n_nonzeros=measured.n_nonzeros,
+        fidelity=measured.fidelity,
+        explained=measured.explained,
+        topics=described,
+        selected_cols=tuple(Entry(int(j), str(col_names[j]), float(measured.cols["explains"][j])) for j in topics.cols),
+        core=topics.core,
+        col_order=topics.col_order,
+        rows=measured.rows,
+        cols=measured.cols,
+        n_unassigned=int(measured.shape[0] - measured.sizes.sum()),
+        sentences=(),
+        certificate=certificate_sentences(record),
+        warnings=(),
+        versions=versions(),
+    )
+    return replace(
+        found,
+        sentences=found_sentences(found),
+        warnings=warning_sentences(record, found.shares),
+    )
+
+
+def with_names(factorization: Factorization) -> Factorization:
+    """Return the factorization with names: "row 0", ... and "column 0", ... where it has none."""
+    m, n = factorization.shape
+    rows, cols = factorization.row_names, factorization.col_names
+    return replace(
+        factorization,
+        row_names=numbered("row", m) if rows is None else rows,
+        col_names=numbered("column", n) if cols is None else cols,
+    )
+
+
+def _anchors(topics: Topics, k: int, names: NDArray[Any]) -> tuple[Anchor, ...]:
+    """Return the selected columns of a topic, strongest first."""
+    return tuple(
+        Anchor(int(topics.cols[l]), str(names[topics.cols[l]]), float(topics.core[k, l]), bool(topics.homes[l] == k))
+        for l in topics.anchors(k)
+    )
+
+
+def _largest(values: Array, names: NDArray[Any], most: int) -> tuple[Entry, ...]:
+    """Return the columns with the largest positive values, largest first."""
+    order = np.argsort(-values, kind="stable")[:most]
+    return tuple(Entry(int(j), str(names[j]), float(values[j])) for j in order if values[j] > 0)

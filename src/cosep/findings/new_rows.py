@@ -1,0 +1,80 @@
+"""New rows explained by a saved model: their mixtures of its components, and their missing columns."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosep.estimators.base import product
+from cosep.matrix.validation import as_matrix
+from cosep.records.factorization import Factorization
+from cosep.solve.labels import largest_shares
+from cosep.solve.mixtures import components_of, mixtures
+from cosep.utils.types import Array, Indices
+
+
+class ExplainedRows(NamedTuple):
+    """Rows as mixtures of the components of a model.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (m_new, n_rows)
+        What ``CoSeparableNMF.transform`` returns.
+    labels : ndarray of int
+        The representative that each row holds most of, by coefficient times norm of the component; -1 for none.
+    shares : ndarray
+        The share of that representative in the sum over all of them; nan for none.
+    explained : ndarray
+        ``1 - ||x - u H|| / ||x||`` with the components H; nan for an all-zero row.
+    """
+
+    coefficients: NDArray[Any]
+    labels: Indices
+    shares: Array
+    explained: Array
+
+    def merge(self, others: Sequence[Self]) -> "ExplainedRows":
+        """Put following rows below."""
+        return ExplainedRows(*(np.concatenate(parts) for parts in zip(self, *others, strict=True)))
+
+
+def explain_rows(factorization: Factorization, X: Any) -> ExplainedRows:
+    """Explain rows by the components ``H = core @ col_factor`` of a model: ``min ||X - U H||_F`` over ``U >= 0``.
+
+    Parameters
+    ----------
+    factorization : Factorization
+        One with a core, as ``CoSeparableNMF.factorization_`` is.
+    X : array-like or sparse of shape (m_new, n)
+        Rows that were fitted, or new ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import CoSeparableNMF, make_coseparable
+    >>> from cosep.findings.new_rows import explain_rows
+    >>> X, _ = make_coseparable(30, 20, 4, 4, random_state=0)
+    >>> model = CoSeparableNMF(4, 4).fit(X[:25])
+    >>> found = explain_rows(model.factorization_, X[25:])
+    >>> np.array_equal(found.coefficients, model.transform(X[25:]))
+    True
+    """
+    if factorization.core is None:
+        msg = "factorization must have a core of selected rows and columns; take that of a fitted CoSeparableNMF."
+        raise ValueError(msg)
+    H = components_of(factorization.core, factorization.col_factor)
+    M = as_matrix(X)
+    if M.shape[1] != H.shape[1]:
+        msg = f"X has {M.shape[1]} columns, but the factorization stands for {H.shape[1]}; pass exactly those."
+        raise ValueError(msg)
+    U = mixtures(M, H)
+    # Shares do not depend on the units of the components.
+    norms = np.linalg.norm(H.astype(np.float64) / max(float(H.max(initial=0.0)), np.finfo(np.float64).tiny), axis=1)
+    held = largest_shares(U.astype(np.float64), norms)
+    return ExplainedRows(U, held.labels, held.shares, 1.0 - Factorization(U, None, H).row_errors(M))
+
+
+def complete_rows(factorization: Factorization, X: Any) -> NDArray[Any]:
+    """Return full rows from their selected columns alone, as ``CoSeparableNMF.complete`` does."""
+    return product(X, np.asarray(factorization.col_weights), "selected columns")

@@ -1,0 +1,166 @@
+"""Findings: the record of what a person wants to know about a fit."""
+
+from dataclasses import dataclass
+
+from cosep.records.fidelity import Fidelity
+from cosep.utils.types import Array, Indices, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row or a column, and a number that belongs to it.
+
+    Attributes
+    ----------
+    index : int
+        Its position in X.
+    name : str
+        Its name; "row 17" or "column 17" where there are no names.
+    value : float
+        What it means is said where the entry is used.
+    """
+
+    index: int
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A selected column of a topic.
+
+    Attributes
+    ----------
+    index, name
+        Its position in X, and its name.
+    value : float
+        The entry of X where it meets the representative.
+    own : bool
+        Whether no other topic is linked to it more strongly.
+    """
+
+    index: int
+    name: str
+    value: float
+    own: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Topic:
+    """A selected row, and what goes with it.
+
+    Attributes
+    ----------
+    index, name
+        Position and name of the selected row, the representative of the topic.
+    anchors : tuple of Anchor
+        Its selected columns, strongest first; empty if the row is zero in all selected columns.
+    columns : tuple of Entry
+        The columns with the largest values in ``core @ col_weights``, anchors among them; at most 20.
+    values : tuple of Entry
+        The largest entries of the row itself; at most 8.
+    closest : tuple of Entry
+        The other rows that hold most of it, with the part of their length that it makes up; at most 8.
+    size : int
+        The number of rows that hold more of this representative than of any other, by ``row_weights``.
+    share : float
+        That number divided by the number of all rows.
+    """
+
+    index: int
+    name: str
+    anchors: tuple[Anchor, ...]
+    columns: tuple[Entry, ...]
+    values: tuple[Entry, ...]
+    closest: tuple[Entry, ...]
+    size: int
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What a person wants to know about a fit; made by `describe`.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Numbers of rows and columns of X.
+    n_nonzeros : int
+        The number of nonzero entries of X.
+    fidelity : Fidelity
+        What the selected rows, the selected columns and the core explain on their own.
+    explained : float
+        What the refitted factors explain, ``1 - ||X - reconstruction|| / ||X||``.
+    topics : tuple of Topic
+        One for each selected row, in the order of the selection.
+    selected_cols : tuple of Entry
+        The selected columns in the order of the selection, with what each of them explains (``explains`` of ``cols``).
+    core : ndarray of shape (n_rows, n_cols)
+        The entries of X where selected rows and columns meet.
+    col_order : ndarray of int
+        The selected columns, as positions in ``selected_cols``, by the topic that they are linked to most.
+    rows : dict of ndarray
+        One entry for each row of X; ``pandas.DataFrame(rows)`` shows it. Empty for X in blocks, where a table of all
+        rows need not fit in memory.
+
+        name
+            The name of the row.
+        cluster
+            Its cluster, -1 for an all-zero row; missing if the factorization has no labels.
+        representative
+            The name of the selected row that it holds most of; "" if it holds none of them.
+        membership
+            The share of that row in all that it holds; nan if it holds none.
+        selected
+            Whether it is selected itself.
+        explained
+            How much of the row the refitted factors explain; nan for an all-zero row.
+        explains
+            For a selected row, the share of ``||X||^2`` that it explains; nan for other rows. These add up to
+            ``1 - (1 - fidelity.rows)**2``.
+    cols : dict of ndarray
+        The same for columns.
+    n_unassigned : int
+        The number of rows that hold nothing of any selected row.
+    sentences : tuple of str
+        What was found, in plain sentences.
+    certificate : tuple of str
+        What is proven about the selection, and what is known about the core.
+    warnings : tuple of str
+        What to mind before the result is used; empty if there is nothing.
+    versions : dict of str
+        Versions of cosep, Python and the packages that the result depends on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep import Selection, describe, mix
+    >>> X = np.array([[4.0, 0.0, 2.0], [0.0, 3.0, 0.0], [8.0, 0.0, 4.0]])
+    >>> found = describe(mix(X, Selection([2, 1], [0, 1])), X)
+    >>> [(topic.name, topic.size, topic.anchors[0].name) for topic in found.topics]
+    [('row 2', 2, 'column 0'), ('row 1', 1, 'column 1')]
+    >>> found.rows["representative"].tolist()
+    ['row 2', 'row 1', 'row 2']
+    """
+
+    shape: tuple[int, int]
+    n_nonzeros: int
+    fidelity: Fidelity
+    explained: float
+    topics: tuple[Topic, ...]
+    selected_cols: tuple[Entry, ...]
+    core: Array
+    col_order: Indices
+    rows: Table
+    cols: Table
+    n_unassigned: int
+    sentences: tuple[str, ...]
+    certificate: tuple[str, ...]
+    warnings: tuple[str, ...]
+    versions: dict[str, str]
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """What the selected rows, the selected columns, the core, and the refitted factors explain."""
+        rows, cols, core = (0.0 if part is None else part for part in self.fidelity)
+        return {"rows": rows, "cols": cols, "core": core, "refitted": self.explained}

@@ -1,0 +1,84 @@
+"""Plain sentences about a fit: what was found, what is proven, and what to mind."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from cosep.findings.record import Findings
+from cosep.findings.wording import name_or_number, percent, squeezed
+from cosep.records.factorization import Factorization
+from cosep.utils.messages import counted
+
+# Refitting that adds more than this share of the refitted value is worth a warning.
+MAX_REFIT_GAIN = 0.5
+
+
+def found_sentences(found: Findings, *, row: str = "row", column: str = "column") -> tuple[str, ...]:
+    """Return what was selected, how much it explains, and which topic is the largest.
+
+    ``row`` and ``column`` are what the rows and columns are called, such as "function" and "word".
+    """
+    n_rows, n_cols = len(found.topics), len(found.selected_cols)
+    size = f"{n_rows}\u00a0x\u00a0{n_cols}"
+    by = {part: percent(share) for part, share in found.shares.items()}
+    largest = max(found.topics, key=lambda topic: topic.size)
+    name = name_or_number(largest.name, largest.index, row)
+    sentences = [
+        (
+            f"Of {counted(found.shape[0], row)} and {counted(found.shape[1], column)}, {counted(n_rows, row)} and "
+            f"{counted(n_cols, column)} were selected to stand for the rest."
+        ),
+        (
+            f"Mixed with nonnegative weights, the selected {row}s alone explain {by['rows']} of the matrix, the "
+            f"selected {column}s alone {by['cols']}, and the {size} core where they meet {by['core']}; "
+            f"with weights refitted to the core it is {by['refitted']}."
+        ),
+        (
+            f"Each selected {row} is a topic. The largest, \u201c{squeezed(name, 80)}\u201d, stands for "
+            f"{counted(largest.size, row)}, {percent(largest.share)} of all."
+        ),
+    ]
+    if found.n_unassigned:
+        verb = "shares" if found.n_unassigned == 1 else "share"
+        sentences.append(f"{counted(found.n_unassigned, row)} {verb} nothing with any selected {row}.")
+    return tuple(sentences)
+
+
+def certificate_sentences(factorization: Factorization) -> tuple[str, ...]:
+    """Return what is proven about the selection, and what is known about the core."""
+    selection, core = factorization.selection, factorization.diagnose_core()
+    gap, rounds = (None, None) if selection is None else (selection.gap, selection.n_iter)
+    after = "" if rounds is None else f" It was found in {counted(rounds, 'round')}."
+    proof = (
+        "The method that selected them does not prove how good the selection is: a better one of this size may "
+        f"exist.{after} The shares above are measured on the data and hold for every method."
+        if gap is None
+        else f"The convex model behind the selection was solved to a relative duality gap of {gap:.1e}: no solution of "
+        f"that model is better by more than this share of its value.{after}"
+    )
+    condition = "is singular" if not np.isfinite(core.condition) else f"has condition number {core.condition:.3g}"
+    return proof, (
+        f"The core has {core.nonzeros:,} nonzero entries. With its rows and columns scaled to norm one, it {condition}."
+    )
+
+
+def warning_sentences(factorization: Factorization, shares: Mapping[str, float]) -> tuple[str, ...]:
+    """Return what to mind before the result is used: warnings that the factorization stores, and those of its core."""
+    stored = factorization.meta.get("warnings")
+    core, sentences = factorization.diagnose_core(), [*stored] if isinstance(stored, (list, tuple)) else []
+    if core.permuted_diagonal:
+        sentences.append(
+            "Each selected row meets exactly one selected column. Weights refitted to such a core are those of plain "
+            "NMF, whatever was selected: trust the shares of rows and columns alone more than the refitted one."
+        )
+    empty = [counted(number, kind) for number, kind in ((core.zero_rows, "row"), (core.zero_cols, "column")) if number]
+    if empty:
+        sentences.append(f"All zero in the core: {' and '.join(empty)}. They meet nothing selected on the other side.")
+    if min(shares.values()) < 0:
+        sentences.append("A negative share means that the product is further from the matrix than zeros would be.")
+    if shares["refitted"] - shares["core"] > MAX_REFIT_GAIN * shares["refitted"]:
+        sentences.append(
+            "Refitting the weights adds more than what the selection explains on its own: read the refitted share with "
+            "care."
+        )
+    return tuple(dict.fromkeys(map(str, sentences)))

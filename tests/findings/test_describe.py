@@ -1,0 +1,141 @@
+"""The findings of a fit: tables that agree with the factorization, and with themselves."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+import stand_ins
+from cosep import CoSeparableNMF, Factorization, Selection, describe, explain, make_coseparable, mix
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, _ = make_coseparable(40, 25, 4, 3, noise=0.2, random_state=0)
+    X[5], X[:, 7] = 0.0, 0.0
+    return X, CoSeparableNMF(4, 3).fit(X)
+
+
+@pytest.fixture(scope="module")
+def found(data):
+    X, model = data
+    return describe(model.factorization_, X)
+
+
+def test_tables_are_what_a_data_frame_takes(data, found):
+    X, model = data
+    rows, cols = pd.DataFrame(found.rows), pd.DataFrame(found.cols)
+    assert list(rows) == ["name", "cluster", "representative", "membership", "selected", "explained", "explains"]
+    assert list(cols) == list(rows)
+    assert (len(rows), len(cols)) == X.shape
+    assert rows["cluster"].tolist() == model.row_labels_.tolist()
+    assert cols["cluster"].tolist() == model.column_labels_.tolist()
+    assert np.flatnonzero(rows["selected"]).tolist() == sorted(model.row_indices_)
+    assert np.flatnonzero(cols["selected"]).tolist() == sorted(model.col_indices_)
+
+
+def test_a_row_belongs_to_what_it_holds_most_of(data, found):
+    X, model = data
+    parts = model.row_weights_ * np.linalg.norm(X[model.row_indices_], axis=1)
+    for i in range(len(X)):
+        if not parts[i].any():
+            assert found.rows["representative"][i] == ""
+            assert np.isnan(found.rows["membership"][i])
+            continue
+        assert found.rows["representative"][i] == f"row {model.row_indices_[parts[i].argmax()]}"
+        assert found.rows["membership"][i] == pytest.approx(parts[i].max() / parts[i].sum())
+    assert found.n_unassigned == (~parts.any(axis=1)).sum()
+
+
+def test_shares_add_up_to_the_fidelity(data, found):
+    X, model = data
+    for table, share in ((found.rows, model.row_fidelity_), (found.cols, model.col_fidelity_)):
+        assert np.nansum(table["explains"]) == pytest.approx(1 - (1 - share) ** 2)
+        assert np.isfinite(table["explains"]).tolist() == table["selected"].tolist()
+    assert found.fidelity == (model.row_fidelity_, model.col_fidelity_, model.core_fidelity_)
+    assert found.explained == pytest.approx(1 - model.factorization_.relative_error(X), abs=1e-12)
+    np.testing.assert_allclose(found.rows["explained"], 1 - model.factorization_.row_errors(X))
+    np.testing.assert_allclose(found.cols["explained"], 1 - model.factorization_.T.row_errors(X.T))
+
+
+def test_topics_agree_with_the_tables_and_with_the_explanation(data, found):
+    X, model = data
+    why = explain(model.factorization_, X)
+    for k, topic in enumerate(found.topics):
+        assert topic.index == model.row_indices_[k]
+        assert topic.size == (found.rows["representative"] == topic.name).sum() == why.rows["size"][k]
+        assert found.rows["explains"][topic.index] == pytest.approx(why.rows["share"][k])
+        assert all(found.rows["representative"][entry.index] == topic.name for entry in topic.closest)
+        assert topic.index not in [entry.index for entry in topic.closest]
+        assert all(anchor.value == X[topic.index, anchor.index] for anchor in topic.anchors)
+        assert topic.values[0].value == X[topic.index].max()
+    np.testing.assert_array_equal(found.core, model.core_)
+    assert [entry.index for entry in found.selected_cols] == model.col_indices_.tolist()
+
+
+@pytest.mark.parametrize("kind", [np.asfortranarray, scipy.sparse.csr_array, scipy.sparse.csc_array])
+def test_storage_does_not_matter(kind, data, found):
+    X, model = data
+    other = describe(model.factorization_, kind(X))
+    assert other.sentences == found.sentences
+    for name, column in found.rows.items():
+        if column.dtype.kind == "f":
+            np.testing.assert_allclose(other.rows[name], column, atol=1e-12)
+        else:
+            np.testing.assert_array_equal(other.rows[name], column)
+
+
+@pytest.mark.parametrize("exponent", [-900, 900])
+def test_units_do_not_matter_to_shares(exponent, data, found):
+    X, model = data
+    scaled = np.ldexp(X, exponent)
+    other = describe(mix(scaled, model.factorization_.selection), scaled)
+    same = describe(mix(X, model.factorization_.selection), X)
+    assert other.sentences == same.sentences
+    np.testing.assert_allclose(other.rows["membership"], same.rows["membership"])
+    assert other.topics[0].values[0].value == np.ldexp(found.topics[0].values[0].value, exponent)
+
+
+def test_names_are_used_exactly():
+    X, rows, cols = stand_ins.blocks()
+    found = describe(stand_ins.factorize(X, rows, cols), X)
+    assert found.rows["name"][3] == "document 3"
+    assert [topic.name for topic in found.topics] == ["document 0", "document 8", "document 14"]
+    assert "\u201cdocument 0\u201d" in found.sentences[2]
+    names = np.array([f"{i}\n" + "x" * 900 for i in range(len(X))])
+    long = replace(stand_ins.factorize(X, rows, cols), row_names=names)
+    assert describe(long, X).topics[0].name == "0\n" + "x" * 900
+
+
+def test_what_to_mind_is_among_the_warnings():
+    X, rows, cols = stand_ins.blocks()
+    found = describe(replace(stand_ins.factorize(X, rows, cols), meta={"warnings": ["first", "first"]}), X)
+    assert found.warnings[0] == "first"
+    assert len(found.warnings) == 2
+    assert "plain NMF" in found.warnings[1]
+    assert describe(mix(X + 1, Selection(rows, cols)), X + 1).warnings == ()
+    assert {"cosep", "python", "numpy"} <= set(found.versions)
+
+
+def test_what_does_not_fit_is_refused(data):
+    X, model = data
+    with pytest.raises(ValueError, match="must be a Factorization"):
+        describe(model, X)
+    with pytest.raises(ValueError, match="must have selected rows and columns"):
+        describe(Factorization(np.ones((40, 1)), None, np.ones((1, 25))), X)
+    with pytest.raises(ValueError, match="shape"):
+        describe(model.factorization_, X[:30])
+    with pytest.raises(ValueError, match="no nonzero entry"):
+        describe(model.factorization_, np.zeros_like(X))
+
+
+def test_pandas_is_not_needed():
+    code = (
+        "import sys; sys.modules['pandas'] = None; import numpy as np; from cosep import Selection, describe, mix\n"
+        "X = np.eye(3) + 1; print(list(describe(mix(X, Selection([0], [0])), X).rows)[0])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "name\n"
