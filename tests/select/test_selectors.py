@@ -43,6 +43,7 @@ def test_planted_rows_and_columns_are_found_and_mixed_exactly_under_any_scaling(
         assert mix(data, chosen).relative_error(data) < 1e-6
 
 
+@pytest.mark.filterwarnings("ignore:.*small as rounding errors:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", BOTH_CORNERS)
 @settings(deadline=None, max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), spread=st.floats(0, 2))
