@@ -297,5 +297,5 @@ def test_a_scheduler_that_ends_or_starts_anew_is_said_to_be_lost_and_not_waited_
     assert len(lines) == 3, errors
     for line in lines[:2]:
         assert re.fullmatch(r"lost: The connection to the Dask scheduler at tcp://127.0.0.1:\d+ was lost: .*", line)
-        assert "the data is not at fault" in line
+        assert "the data are not the cause" in line
     assert lines[2] == "6"

@@ -302,7 +302,7 @@ def test_fidelity_needs_weights_and_a_matrix_of_the_same_shape():
     X = np.ones((3, 2))
     with pytest.raises(ValueError, match=r"fidelity needs a selection and its weights; make .* cosep.mix"):
         Factorization(np.ones((3, 1)), None, np.ones((1, 2))).fidelity(X)
-    with pytest.raises(ValueError, match=r"X has shape \(2, 3\), but the factors stand for .* \(3, 2\)"):
+    with pytest.raises(ValueError, match=r"X has shape \(2, 3\), but the factors are those of .* \(3, 2\)"):
         mix(X, Selection([0], [0])).fidelity(X.T)
 
 

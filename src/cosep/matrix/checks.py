@@ -112,7 +112,7 @@ def check_jobs(value: Any, name: str = "n_jobs") -> int | None:
 
 
 def check_random(value: Any, name: str = "random_state") -> np.random.RandomState:
-    """Return the random generator that a seed stands for."""
+    """Return the random generator for a seed."""
     try:
         generator: np.random.RandomState = check_random_state(value)
     except Exception as error:

@@ -50,7 +50,7 @@ class GramMatrix(LocalMatrix):
         n = self.shape[0]
         size = max(1, BLOCK_ENTRIES // n)
         X = self._of
-        wide = X.values.astype(np.float64, copy=False).tocsc() if X.is_sparse else None
+        wide = X.raw.astype(np.float64, copy=False).tocsc() if X.is_sparse else None
         right = None if wide is None else wide.tocsr()
         for start in range(0, n, size):
             rows = slice(start, min(start + size, n))
@@ -82,7 +82,7 @@ class GramMatrix(LocalMatrix):
         m, n = X.shape
         if not X.is_sparse:
             return m < n
-        in_rows = np.bincount(X.values.tocoo().coords[0], minlength=m).astype(np.float64)
+        in_rows = X.stored_per_row().astype(np.float64)
         return float(m * in_rows.sum()) < SPARSE_COST * float(in_rows @ in_rows)
 
     def _norms_across(self) -> Array:
@@ -90,7 +90,7 @@ class GramMatrix(LocalMatrix):
         X = self._of
         total = np.zeros(X.shape[1])
         for rows, block in GramMatrix(X.T).dense_blocks():
-            part = X.values[rows]
+            part = X.raw[rows]
             products = X.cross(block.T)
             if X.is_sparse:
                 total += np.asarray(part.multiply(products.T).sum(axis=0)).ravel()
@@ -102,7 +102,4 @@ class GramMatrix(LocalMatrix):
 def _moderate(M: LocalMatrix) -> LocalMatrix:
     """Return the matrix divided by a power of two such that its largest entry is about one, if it is far from that."""
     exponent = int(np.frexp(M.largest())[1])
-    if abs(exponent) <= SAFE_EXPONENT:
-        return M
-    scaled = M.scaled(np.full(M.shape[0], 2.0**-exponent), np.ones(M.shape[1]))
-    return LocalMatrix(scaled.values, M.exponent + exponent)
+    return M if abs(exponent) <= SAFE_EXPONENT else M.with_larger_exponent(exponent)

@@ -122,6 +122,16 @@ class LocalMatrix:
         parts = (arrays["data"], arrays["indices"], arrays["indptr"])
         return cls(scipy.sparse.csr_array(parts, shape=tuple(arrays["shape"].tolist())))
 
+    def with_larger_exponent(self, by: int) -> "LocalMatrix":
+        """Return the same matrix in float64, stored divided by ``2**by``."""
+        scaled = self.scaled(np.full(self.shape[0], 2.0**-by), np.ones(self.shape[1]))
+        return LocalMatrix(scaled.raw, self.exponent + by)
+
+    def factors_in_units(self, rows: Array, cols: Array) -> tuple[Array, Array]:
+        """Return factors of rows and columns that scale the data as the given ones scale `mantissa`."""
+        half = self.exponent // 2
+        return np.ldexp(rows, -half), np.ldexp(cols, half - self.exponent)
+
     def count_nonzero(self) -> int:
         """Return the number of nonzero entries, the same however they are stored."""
         return int(np.count_nonzero(self.values.data if self.is_sparse else self.values))
@@ -231,7 +241,7 @@ class LocalMatrix:
 
     def largest_differences(self, other: "LocalMatrix") -> Array:
         """Return the largest absolute difference of each column from that of a matrix of the same kind and units."""
-        apart = abs(self.values - other.values).max(axis=0)
+        apart = abs(self.values - other.raw).max(axis=0)
         return np.asarray(apart.toarray().ravel() if self.is_sparse else apart)
 
     def part(self, rows: Indices, cols: Indices) -> "LocalMatrix":

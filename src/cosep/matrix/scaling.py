@@ -123,7 +123,4 @@ def scale(X: Any, name: str) -> tuple[LocalMatrix, Scaling]:
     part = filled(M)
     of_rows, of_cols = SCALINGS[check_choice(name, "scaling", SCALINGS)](part.M)
     rows, cols = part.of_rows(of_rows, 1.0), part.of_cols(of_cols, 1.0)
-    scaled = M.scaled(rows, cols)
-    half = M.exponent // 2
-    scaling = Scaling(name, np.ldexp(rows, -half), np.ldexp(cols, half - M.exponent))
-    return LocalMatrix(scaled.values), scaling
+    return M.scaled(rows, cols).mantissa, Scaling(name, *M.factors_in_units(rows, cols))

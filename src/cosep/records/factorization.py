@@ -101,7 +101,7 @@ class Factorization:
             if indices is not None:
                 check_indices(indices, f"selection.{side}_indices", size, f"the number of {side}s")
         if isinstance(self.scaling, Scaling) and len(getattr(self.scaling, f"{side}s")) != size:
-            msg = f"scaling has {len(getattr(self.scaling, f'{side}s'))} {side}s, but the factors stand for {size}."
+            msg = f"scaling has {len(getattr(self.scaling, f'{side}s'))} {side}s, but the factors have {size}."
             raise ValueError(msg)
 
     @property
@@ -164,7 +164,7 @@ class Factorization:
         parts = (self.row_factor, self.core, self.col_factor)
         M = as_matrix(X, signed=any(part is not None and bool((part < 0).any()) for part in parts))
         if M.shape != self.shape:
-            msg = f"X has shape {M.shape}, but the factors stand for a matrix of shape {self.shape}."
+            msg = f"X has shape {M.shape}, but the factors are those of a matrix of shape {self.shape}."
             raise ValueError(msg)
         return M, *self._thin()
 
@@ -178,7 +178,7 @@ class Factorization:
         """
         M = as_matrix(X)
         if M.shape != self.shape:
-            msg = f"X has shape {M.shape}, but the factors stand for a matrix of shape {self.shape}."
+            msg = f"X has shape {M.shape}, but the factors are those of a matrix of shape {self.shape}."
             raise ValueError(msg)
         U, V = self.row_weights, self.col_weights
         if self.selection is None or (U is None and V is None):

@@ -125,20 +125,11 @@ def solve_fast_gradient(
                 break
     objective, gap = duality_gap(B, w, Y, steering.lam, p)
     relative = gap / max(objective, floor)
-    active = np.flatnonzero(Y.any(axis=1))
-    return SelfDictionary(
-        active,
-        Y[active],
-        np.diagonal(Y).copy(),
-        steering.lam,
-        objective,
-        gap,
-        relative,
-        "penalty",
-        how_it_ended(relative, tol, gap / max(float(np.vdot(B, B)), TINY), n_iter, max_iter),
-        n_iter=n_iter,
-        history=tuple(history),
-    )
+    ended = how_it_ended(relative, tol, gap / max(float(np.vdot(B, B)), TINY), n_iter, max_iter)
+    active, diagonal = np.flatnonzero(Y.any(axis=1)), np.diagonal(Y).copy()
+    # The gap is that of the problem with the last penalty.
+    rest = ("penalty", ended, n_iter, tuple(history))
+    return SelfDictionary(active, Y[active], diagonal, steering.lam, objective, gap, relative, *rest)
 
 
 def _first_penalty(B: Array, w: Array, p: Array, r: int, penalty: float | None, trace: float | None) -> float:

@@ -25,7 +25,7 @@ class Positions:
     include : ndarray of int
         The columns that must be chosen; they are allowed too.
     sizes : ndarray
-        Decides between columns that are equal in the matrix at hand, if that is only a part of the data.
+        Decides between columns that are equal in the given matrix, if that is only a part of the data.
     """
 
     allowed: NDArray[np.bool_]
