@@ -302,6 +302,25 @@ def test_a_report_without_its_packages_is_told_before_the_fit(monkeypatch, tmp_p
     assert not (tmp_path / "answer").exists()
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_new_rows_get_the_numbers_of_the_library(dtype, tmp_path):
+    X = np.random.default_rng(0).uniform(size=(20, 9)).astype(dtype)
+    np.save(tmp_path / "old.npy", X[:15])
+    np.save(tmp_path / "new.npy", X)
+    words = ("--rows", 3, "--cols", 4, "--no-report", "--quiet", "--out", tmp_path / "answer")
+    assert invoke("fit", tmp_path / "old.npy", *words).exit_code == 0
+    found = json.loads(invoke("transform", tmp_path / "answer", tmp_path / "new.npy", "--json").stdout)
+    model = CoSeparableNMF(3, 4).fit(X[:15])
+    names = [f"row {i}" for i in model.row_indices_]
+    coefficients = np.array([found[name] for name in names]).T
+    np.testing.assert_allclose(coefficients, model.transform(X), rtol=1e-12, atol=1e-12)
+    parts = coefficients * np.linalg.norm(model.components_, axis=1)
+    assert found["representative"] == [names[k] for k in parts.argmax(axis=1)]
+    np.testing.assert_allclose(found["membership"], parts.max(axis=1) / parts.sum(axis=1), atol=1e-4)
+    left = np.linalg.norm(X - coefficients @ model.components_, axis=1) / np.linalg.norm(X, axis=1)
+    np.testing.assert_allclose(found["explained"], 1 - left, atol=1e-4)
+
+
 def test_repeated_names_get_numbers():
     table = {}
     for name in ["x"] * 3000 + ["x (2)"]:

@@ -19,7 +19,7 @@ REASON_COLUMNS = {"index": 0, "runner_up": -1, "share": None, "loss": None, "run
 STABILITY_COLUMNS = {"index": 0, "frequency": None, "similarity": None}
 
 
-class Side(NamedTuple):
+class SideNames(NamedTuple):
     """The rows, or the columns, of a factorization.
 
     Attributes
@@ -99,14 +99,14 @@ class StabilitySummary(NamedTuple):
     least: Entry
 
 
-def sides_of(found: Findings, row_names: Any, col_names: Any) -> tuple[Side, Side]:
+def sides_of(found: Findings, row_names: Any, col_names: Any) -> tuple[SideNames, SideNames]:
     """Return both sides of a factorization with these names."""
     rows = np.array([topic.index for topic in found.topics], dtype=np.intp)
     cols = np.array([entry.index for entry in found.selected_cols], dtype=np.intp)
-    return Side("row", row_names, rows), Side("column", col_names, cols)
+    return SideNames("row", row_names, rows), SideNames("column", col_names, cols)
 
 
-def reasons(explanation: Any, side: Side) -> list[Reason]:
+def reasons(explanation: Any, side: SideNames) -> list[Reason]:
     """Return why each selected row stands for its topic."""
     check_record(explanation, "explanation", ("rows", "row_errors", "col_errors"))
     table = check_table(explanation.rows, "explanation.rows", REASON_COLUMNS)
@@ -136,7 +136,7 @@ def _why(share: float, loss: float, other: str | None, instead: float) -> tuple[
     return (*sentences, f"The best row to replace it is {name}: the selected rows would then explain {change}.")
 
 
-def error_summary(explanation: Any, side: Side) -> ErrorSummary:
+def error_summary(explanation: Any, side: SideNames) -> ErrorSummary:
     """Return how well the rows, or the columns, are explained, and which of them worst."""
     check_record(explanation, "explanation", ("rows", "row_errors", "col_errors"))
     name, size = "row_errors" if side.kind == "row" else "col_errors", len(side.names)
@@ -160,7 +160,7 @@ def draws_of(stability: Any) -> tuple[int, float]:
     return check_positive(stability.n_draws, "stability.n_draws"), share
 
 
-def stability_summary(stability: Any, side: Side) -> StabilitySummary | None:
+def stability_summary(stability: Any, side: SideNames) -> StabilitySummary | None:
     """Return how often the selected rows, or columns, came back; None if none of them was part of a draw."""
     name = "rows" if side.kind == "row" else "cols"
     columns = check_table(getattr(stability, name), f"stability.{name}", STABILITY_COLUMNS)

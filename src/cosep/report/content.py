@@ -166,7 +166,7 @@ def _bars(entries: Sequence[Entry], name: Naming) -> list[Content]:
     ]
 
 
-def _errors(explanation: Any, sides: tuple[assessments.Side, assessments.Side], name: Naming) -> Content:
+def _errors(explanation: Any, sides: tuple[assessments.SideNames, assessments.SideNames], name: Naming) -> Content:
     """Return how well rows and columns are explained, and which of them worst."""
     content: Content = {}
     for key, side in zip(("rows", "cols"), sides, strict=True):
@@ -176,7 +176,7 @@ def _errors(explanation: Any, sides: tuple[assessments.Side, assessments.Side], 
     return content
 
 
-def _stability(stability: Any, sides: tuple[assessments.Side, assessments.Side], name: Naming) -> Content:
+def _stability(stability: Any, sides: tuple[assessments.SideNames, assessments.SideNames], name: Naming) -> Content:
     """Return how often the selected rows and columns came back, and which of them least often."""
     n_draws, share = assessments.draws_of(stability)
     content: Content = {"n_draws": n_draws, "share": share}
