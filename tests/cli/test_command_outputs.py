@@ -307,6 +307,27 @@ def test_signals_to_end_are_exceptions_unless_they_are_ignored(number):
 
 
 @posix
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_a_destructor_is_not_lost(number):
+    code = (
+        "import signal, time; from cosep.cli.process import Terminated, catch_signals\n"
+        "catch_signals()\n"
+        "class Slow:\n"
+        f"    def __del__(self): signal.raise_signal({int(number)})\n"
+        "try:\n"
+        "    thing = Slow()\n"
+        "    del thing\n"
+        "    time.sleep(10)\n"
+        "    print('lost')\n"
+        "except (KeyboardInterrupt, Terminated) as end:\n"
+        "    print(type(end).__name__)"
+    )
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert completed.stdout == ("KeyboardInterrupt\n" if number == signal.SIGINT else "Terminated\n")
+    assert completed.stderr == ""
+
+
+@posix
 def test_a_signal_to_end_cleans_up(home):
     np.save("large.npy", np.random.default_rng(0).random((600, 500)))
     before = contents(home)

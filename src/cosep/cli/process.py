@@ -1,5 +1,6 @@
 """Standard streams that are open, and signals that end the process in an orderly way."""
 
+import _thread
 import io
 import os
 import signal
@@ -19,6 +20,7 @@ class Terminated(BaseException):
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
+        self.number = number
         self.name = signal.Signals(number).name
         self.exit_code = 128 + number
 
@@ -33,6 +35,17 @@ def catch_signals() -> None:
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, end)
+    sys.unraisablehook = _send_again
+
+
+def _send_again(lost: Any) -> None:
+    """Send a signal again whose exception was raised where it cannot be passed on, such as in a destructor."""
+    if isinstance(lost.exc_value, KeyboardInterrupt):
+        _thread.interrupt_main()
+    elif isinstance(lost.exc_value, Terminated):
+        _thread.interrupt_main(lost.exc_value.number)
+    else:
+        sys.__unraisablehook__(lost)
 
 
 class Deferral:
