@@ -13,6 +13,8 @@ from typing import Any, Self
 
 # Signals that ask a process to end, and that Python does not turn into exceptions itself.
 ENDING_SIGNALS = ("SIGTERM", "SIGHUP")
+# A signal that was lost is sent again after this time, when the code that ignores exceptions has ended.
+RESEND_SECONDS = 0.05
 
 
 class Terminated(BaseException):
@@ -39,11 +41,11 @@ def catch_signals() -> None:
 
 
 def _send_again(lost: Any) -> None:
-    """Send a signal again whose exception was raised where it cannot be passed on, such as in a destructor."""
-    if isinstance(lost.exc_value, KeyboardInterrupt):
-        _thread.interrupt_main()
-    elif isinstance(lost.exc_value, Terminated):
-        _thread.interrupt_main(lost.exc_value.number)
+    """Send a signal again, a moment later, whose exception was raised where it is ignored, such as in a destructor."""
+    error = lost.exc_value
+    if isinstance(error, (KeyboardInterrupt, Terminated)):
+        number = error.number if isinstance(error, Terminated) else signal.SIGINT
+        threading.Timer(RESEND_SECONDS, _thread.interrupt_main, [number]).start()
     else:
         sys.__unraisablehook__(lost)
 

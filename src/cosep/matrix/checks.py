@@ -9,12 +9,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from cosep.matrix.local import LocalMatrix
-from cosep.matrix.sparse_structure import is_sound
-from cosep.matrix.validation import SAFE_EXPONENT, SAFE_SHARE, NotNumbersError, as_matrix, has, is_from_dask
+from cosep.matrix.validation import has
 from cosep.utils.messages import shown
 from cosep.utils.types import Indices
-
-__all__ = ["SAFE_EXPONENT", "SAFE_SHARE", "NotNumbersError", "as_matrix", "has", "is_from_dask", "is_sound"]
 
 
 def check_nonzero(M: LocalMatrix) -> None:
