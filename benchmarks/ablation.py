@@ -47,7 +47,7 @@ def no_topics(M: LocalMatrix, r: int, budget: Any) -> tuple[Array, Array]:  # no
 
 def greedy_topics(M: LocalMatrix, r: int, budget: Any) -> tuple[Array, Array]:  # noqa: ARG001 - as above
     """Return the rows and columns selected by `greedy` as components: each is most similar to itself."""
-    rows, cols = greedy(M.T.values, r).col_indices, greedy(M.values, r).col_indices
+    rows, cols = greedy(M.T.raw, r).col_indices, greedy(M.raw, r).col_indices
     return M.take(cols=cols), M.take(rows=rows).T
 
 

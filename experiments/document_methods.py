@@ -203,7 +203,7 @@ def by_the_letter(X: Any, selection: Selection) -> Factorization:
         P2 = descend(W, M.cross(W)).T
         H = S @ P2
         P1 = descend(H.T, M.dot(H.T))
-    return Factorization(P1, np.ldexp(S, M.exponent), P2)
+    return Factorization(P1, M.in_units(S), P2)
 
 
 def descend(A: Matrix, B: Matrix) -> Matrix:

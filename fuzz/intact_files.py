@@ -64,7 +64,7 @@ def compare(path: Path, truth: Expected, options: dict[str, Any]) -> None:
     """Compare what is read with what was written."""
     if path.is_dir():
         blocks = read_blocks(path, **options)
-        values = _dense(blocks.rows(np.arange(blocks.shape[0])).values)
+        values = _dense(blocks.rows(np.arange(blocks.shape[0])).raw)
         names = (None if blocks.row_names is None else blocks.row_names(np.arange(blocks.shape[0])), blocks.col_names)
     else:
         found = read(path, **options)

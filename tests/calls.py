@@ -151,7 +151,7 @@ def factored(nmf, A, *rank):
 def estimated(model, A):
     """Return the error and the labels of a fitted estimator."""
     model.fit(A)
-    error = model.reconstruction_err_ / np.ldexp(np.sqrt(as_matrix(A).squared_norm()), as_matrix(A).exponent)
+    error = model.reconstruction_err_ / np.ldexp(np.sqrt(as_matrix(A).squared_norm()), as_matrix(A)._exponent)
     return [error, model.row_labels_.tolist(), model.column_labels_.tolist()]
 
 

@@ -34,7 +34,7 @@ def from_file(adata, folder, layer):
 
 def from_blocks(blocks):
     rows = np.arange(blocks.shape[0])
-    return blocks.rows(rows).values, blocks.row_names(rows), blocks.col_names
+    return blocks.rows(rows).raw, blocks.row_names(rows), blocks.col_names
 
 
 def from_store(adata, folder, layer):

@@ -96,7 +96,7 @@ def test_what_is_read_is_what_was_written(kind, planted, tmp_path):
     blocks = read_blocks(tmp_path / "store")
     assert blocks.shape == X.shape
     assert len(blocks.lengths) > 2
-    values = blocks.rows(np.arange(M)).values
+    values = blocks.rows(np.arange(M)).raw
     np.testing.assert_array_equal(values.toarray() if scipy.sparse.issparse(values) else values, X)
     for group in blocks.groups:
         assert all(np.shape(pickle.loads(pickle.dumps(piece))())[1] == N for piece in group)
@@ -182,7 +182,7 @@ def test_anndata_reads_what_was_written(planted, tmp_path):
 def test_blocks_can_be_written_again(kind, planted, tmp_path):
     STORES[kind](tmp_path / "store", planted[0])
     write_blocks(tmp_path / "copy", read_blocks(tmp_path / "store"))
-    values = read_blocks(tmp_path / "copy").rows(np.arange(M)).values
+    values = read_blocks(tmp_path / "copy").rows(np.arange(M)).raw
     np.testing.assert_array_equal(values.toarray() if scipy.sparse.issparse(values) else values, planted[0])
 
 
@@ -241,7 +241,7 @@ def test_threads_that_write_the_same_store_write_one_complete_store(tmp_path):
         thread.join()
     assert len(raised) == 3
     assert all("exists already" in sentence for sentence in raised)
-    held = read_blocks(path).rows(np.arange(60)).values
+    held = read_blocks(path).rows(np.arange(60)).raw
     assert (held == held[0, 0]).all()
     assert [entry.name for entry in tmp_path.iterdir()] == ["it.zarr"]
 

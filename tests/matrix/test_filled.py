@@ -209,10 +209,10 @@ def test_more_than_the_nonzero_ones_may_be_asked_for():
 
 def test_the_part_keeps_the_order_of_memory_and_shares_it_where_nothing_is_left_out():
     X = np.ones((4, 3))
-    assert filled(as_matrix(X)).M.values is X
+    assert filled(as_matrix(X)).M.raw is X
     X[1], X[:, 2] = 0, 0
     for form in (np.ascontiguousarray, np.asfortranarray):
-        part = filled(as_matrix(form(X))).M.values
+        part = filled(as_matrix(form(X))).M.raw
         assert part.shape == (3, 2)
         assert part.flags.c_contiguous == form(X).flags.c_contiguous
         assert part.flags.f_contiguous == form(X).flags.f_contiguous

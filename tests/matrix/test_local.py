@@ -67,7 +67,7 @@ def test_negative_entries_are_taken_where_they_are_asked_for(kind):
     with pytest.raises(ValueError, match="Negative values"):
         as_matrix(kind(-X))
     huge = as_matrix(kind(-X * 1e200), signed=True)
-    np.testing.assert_allclose(np.ldexp(huge.take(), huge.exponent), -X * 1e200)
+    np.testing.assert_allclose(np.ldexp(huge.take(), huge._exponent), -X * 1e200)
     for bad in (np.nan, np.inf, -np.inf):
         with pytest.raises(ValueError, match=r"NaN|infinity"):
             as_matrix(kind(np.where(X.max() == X, bad, -X)), signed=True)
@@ -97,17 +97,17 @@ def test_some_columns_are_a_matrix_of_the_same_type(kind, dtype):
 
 
 def test_all_columns_are_not_copied():
-    assert np.shares_memory(LocalMatrix(X).columns(np.arange(9)).values, X)
+    assert np.shares_memory(LocalMatrix(X).columns(np.arange(9)).raw, X)
     sparse = scipy.sparse.csc_array(X)
-    assert np.shares_memory(LocalMatrix(sparse).columns(np.arange(9)).values.data, sparse.data)
+    assert np.shares_memory(LocalMatrix(sparse).columns(np.arange(9)).raw.data, sparse.data)
 
 
 def test_a_float64_array_is_neither_copied_nor_converted():
     M = as_matrix(X)
-    assert np.shares_memory(M.values, X)
-    assert np.shares_memory(as_matrix(np.asfortranarray(X).T).values.T, X) is False
+    assert np.shares_memory(M.raw, X)
+    assert np.shares_memory(as_matrix(np.asfortranarray(X).T).raw.T, X) is False
     sparse = scipy.sparse.csr_array(X)
-    assert np.shares_memory(as_matrix(sparse).values.data, sparse.data)
+    assert np.shares_memory(as_matrix(sparse).raw.data, sparse.data)
 
 
 def test_a_wrapped_matrix_passes_through():
@@ -126,7 +126,7 @@ def test_the_r_factor_keeps_the_digits_that_the_gram_matrix_loses():
 def test_extreme_scales_are_taken_out_by_a_power_of_two(power):
     for data in (np.ldexp(X, power), scipy.sparse.csr_array(np.ldexp(X, power))):
         M = as_matrix(data)
-        np.testing.assert_array_equal(np.ldexp(M.take(), M.exponent), np.ldexp(X, power))
+        np.testing.assert_array_equal(np.ldexp(M.take(), M._exponent), np.ldexp(X, power))
         assert 0 < M.squared_norm() < np.inf
 
 

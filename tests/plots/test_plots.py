@@ -74,7 +74,7 @@ def test_averages_keep_the_sum_of_what_they_average():
     M = as_matrix(X)
     seen = overview(result, topics_of(result), M)
     lengths = [np.array([len(part) for part in side.members]) for side in (seen.rows, seen.cols)]
-    total = float(scale(M, "degree")[0].values.sum())
+    total = float(scale(M, "degree")[0].raw.sum())
     assert lengths[0] @ seen.values @ lengths[1] == pytest.approx(total)
     for side, size in ((seen.rows, 2000), (seen.cols, 400)):
         assert len(side.members) <= MOST_LINES

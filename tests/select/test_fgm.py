@@ -75,7 +75,7 @@ def test_one_ray_has_one_leader_the_longest_then_the_first():
     assert rays.of.tolist() == [0, 0, -1, 1, 1, 0, 2]
     squares = [19 * base[:, 0].sum() ** 2, 2 * base[:, 1].sum() ** 2, base[:, 2].sum() ** 2]
     np.testing.assert_allclose(rays.w**2, squares)
-    np.testing.assert_allclose(rays.B.values / rays.w, base / base.sum(axis=0))
+    np.testing.assert_allclose(rays.B.raw / rays.w, base / base.sum(axis=0))
 
 
 def test_a_ray_is_led_by_the_column_that_must_be_chosen_or_else_by_one_that_may_be():
@@ -96,7 +96,7 @@ def test_merged_columns_keep_the_objective_of_the_whole():
     # Y = 0 costs 1/2 ||M||^2, merged or not.
     data = np.hstack([X, X[:, :5] * 2])
     B = distinct_rays(as_matrix(data), np.ones(data.shape[1]), np.ones(data.shape[1])).B
-    assert np.linalg.norm(B.values) == pytest.approx(np.linalg.norm(data))
+    assert np.linalg.norm(B.raw) == pytest.approx(np.linalg.norm(data))
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

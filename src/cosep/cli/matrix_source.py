@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,12 @@ from cosep.findings.comparison import single_cluster_accuracy
 from cosep.findings.describe import describe
 from cosep.findings.record import Findings
 from cosep.io import NamedMatrix
-from cosep.matrix.scaling import scale
 from cosep.metrics import clustering_accuracy
 from cosep.records.factorization import Factorization
-from cosep.records.selection import Selection
 from cosep.report.page import write_page
 from cosep.select import BOTH_SELECTORS
 from cosep.select.method import Method
+from cosep.select.scaled import scaled
 from cosep.utils.types import Callback
 
 
@@ -109,9 +107,4 @@ def draws(X: Any, record: Factorization, options: FitOptions, callback: Callback
 
 def selector(options: FitOptions) -> Method:
     """Return a method that selects rows and columns as the estimator does."""
-    return options.method if options.scaling is None else partial(select_scaled, options.method, options.scaling)
-
-
-def select_scaled(method: str, scaling: str, X: Any, n_rows: int, n_cols: int) -> Selection:
-    """Select rows and columns of the scaled matrix."""
-    return BOTH_SELECTORS[method](scale(X, scaling)[0].raw, n_rows, n_cols)
+    return scaled(BOTH_SELECTORS[options.method], options.scaling)

@@ -15,7 +15,7 @@ from cosep.fit.explainer import RowExplainer, balanced, factors_of_rows, row_sha
 from cosep.fit.outcome import Outcome, outcome
 from cosep.fit.passes import Passes
 from cosep.fit.plan import Plan
-from cosep.fit.result import FitResult, SampleResult, components_of
+from cosep.fit.result import FitResult, SampleResult
 from cosep.fit.sample_selection import BlockScaling, SampleSelection, select_from_sample
 from cosep.fit.statistics import Draw, Statistics, statistics
 from cosep.matrix.row_blocks import Column, RowBlocks
@@ -23,6 +23,7 @@ from cosep.matrix.scaling import inverse
 from cosep.matrix.validation import SAFE_EXPONENT
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
+from cosep.solve.mixtures import components_of
 from cosep.utils.precision import narrow, stored
 from cosep.utils.ties import assigned_components, first_largest
 from cosep.utils.types import Array, Indices

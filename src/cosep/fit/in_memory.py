@@ -6,7 +6,7 @@ import numpy as np
 
 from cosep.fit.clusters import Clusters, co_cluster
 from cosep.fit.plan import Plan
-from cosep.fit.result import FitResult, components_of
+from cosep.fit.result import FitResult
 from cosep.fit.selector import select
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.scaling import scale
@@ -14,6 +14,7 @@ from cosep.matrix.validation import recheck
 from cosep.records.factorization import Factorization
 from cosep.records.selection import Selection
 from cosep.solve.mix import mix
+from cosep.solve.mixtures import components_of
 
 
 class InMemory:

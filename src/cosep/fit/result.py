@@ -124,14 +124,3 @@ class FitResult:
     def core_diagnosis(self) -> CoreDiagnosis:
         """Nonzeros, zero rows and columns, and condition of the core."""
         return (self.factorization if self.sample is None else self.sample.factorization).diagnose_core()
-
-
-def components_of(core: NDArray[Any], col_factor: NDArray[Any]) -> NDArray[Any]:
-    """Return ``core @ col_factor``; raise ValueError if it is beyond the largest float."""
-    with np.errstate(over="ignore"):
-        product = core.astype(np.float64) @ col_factor.astype(np.float64)
-        components: NDArray[Any] = product.astype(np.result_type(core, col_factor))
-    if not np.isfinite(components).all():
-        msg = "X is so near the largest float that its components are not finite; divide X by a constant."
-        raise ValueError(msg)
-    return components

@@ -65,7 +65,7 @@ def read_blocks(path: str | os.PathLike[str], *, layer: str | None = None) -> "R
     ...     for k in range(3):
     ...         np.save(Path(folder, f"block{k}.npy"), np.full((10, 4), k))
     ...     blocks = read_blocks(folder)
-    ...     print(blocks.shape, blocks.rows(np.array([25])).values)
+    ...     print(blocks.shape, blocks.rows(np.array([25])).raw)
     (30, 4) [[2. 2. 2. 2.]]
     """
     if layer is not None and not isinstance(layer, str):

@@ -92,7 +92,7 @@ def _checked(blocks: Any) -> Iterator[tuple[int, Any]]:
 
     if isinstance(blocks, RowBlocks):
         for number, slot in enumerate(blocks.slots):
-            yield number, blocks.rows(np.arange(slot.start, slot.stop)).values.astype(blocks.dtype, copy=False)
+            yield number, blocks.rows(np.arange(slot.start, slot.stop)).raw.astype(blocks.dtype, copy=False)
         return
     if getattr(blocks, "ndim", None) is not None or not isinstance(blocks, Iterable):
         msg = f"blocks must be several blocks of rows or RowBlocks, got {type(blocks).__name__}; pass [X] for one."

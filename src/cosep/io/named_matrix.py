@@ -114,10 +114,7 @@ def build_named_matrix(
     except ValueError as error:
         _fail_for_bad_entry(source, values, row_names, col_names)
         source.fail(" ".join(str(error).split()))
-    values = checked.values.tocsr() if checked.is_sparse else checked.values
-    if checked.exponent:
-        entries = values.data if checked.is_sparse else values
-        np.ldexp(entries, checked.exponent, out=entries)
+    values = checked.in_data_units().stored_by_rows().raw
     m, n = checked.shape
     rows = numbered("row", m) if row_names is None else as_names(source, row_names)
     cols = numbered("column", n) if col_names is None else as_names(source, col_names)

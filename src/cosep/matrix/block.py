@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 
-from cosep.matrix.local import LocalMatrix
+from cosep.matrix.local import LocalMatrix, stack
 from cosep.matrix.validation import as_matrix
 from cosep.utils.messages import one_line
 
@@ -125,12 +124,3 @@ def _check_piece(piece: Any, slot: Slot, i: int) -> None:
     if shape[1] != slot.n_cols:
         msg = f"X: {slot.where(i)} has {shape[1]} columns, but {slot.n_cols} were expected, the same in all blocks."
         raise BlockError(msg)
-
-
-def stack(pieces: Sequence[Any]) -> Any:
-    """Concatenate the rows of matrices; the result is sparse if one of them is."""
-    if len(pieces) == 1:
-        return pieces[0]
-    if any(scipy.sparse.issparse(piece) for piece in pieces):
-        return scipy.sparse.vstack([scipy.sparse.csr_array(piece) for piece in pieces], format="csr")
-    return np.concatenate([np.asarray(piece) for piece in pieces])

@@ -51,7 +51,7 @@ def balanced(M: LocalMatrix) -> Balanced:
     X = _without_negligible(M)
     rows, cols = curtis_reid(X)
     cols = cols - _column_exponents(X, rows, cols).max()
-    return Balanced(_multiplied(X, rows, cols), rows, cols - np.intc(M.exponent))
+    return Balanced(_multiplied(X, rows, cols), rows, cols - np.intc(M._exponent))
 
 
 def balanced_rows(M: LocalMatrix) -> Balanced:
@@ -59,12 +59,12 @@ def balanced_rows(M: LocalMatrix) -> Balanced:
     X = _without_negligible(M)
     rows, cols = curtis_reid(X)
     cols = cols - _column_exponents(X, rows, cols)
-    return Balanced(_multiplied(X, rows, cols), rows, cols - np.intc(M.exponent))
+    return Balanced(_multiplied(X, rows, cols), rows, cols - np.intc(M._exponent))
 
 
 def rescaled(values: Any, rows: Exponents, cols: Exponents) -> Any:
     """Return an ndarray or a csr or csc array in float64, with entry (i, j) times ``2**(rows[i] + cols[j])``."""
-    return _multiplied(LocalMatrix(values), rows, cols).values
+    return _multiplied(LocalMatrix(values), rows, cols).raw
 
 
 def curtis_reid(M: LocalMatrix) -> tuple[Exponents, Exponents]:
@@ -104,12 +104,12 @@ def curtis_reid(M: LocalMatrix) -> tuple[Exponents, Exponents]:
 
 def _entries(M: LocalMatrix) -> Any:
     """Return the stored entries: all of a dense matrix, in its shape, or those of a sparse one, in a row."""
-    return M.values.data if M.is_sparse else M.values
+    return M.raw.data if M.is_sparse else M.raw
 
 
 def _with_entries(M: LocalMatrix, entries: Any) -> LocalMatrix:
     """Return a matrix with other stored entries at the same places."""
-    X = M.values
+    X = M.raw
     return LocalMatrix(type(X)((entries, X.indices, X.indptr), shape=X.shape) if M.is_sparse else entries)
 
 
@@ -118,7 +118,7 @@ def _without_negligible(M: LocalMatrix) -> LocalMatrix:
 
     Nothing that is computed from squares can tell them from zero, but their logarithms would dominate the scaling.
     """
-    peaks = (M.values.max(axis=axis) for axis in (1, 0))
+    peaks = (M.raw.max(axis=axis) for axis in (1, 0))
     rows, cols = _per_entry(M, *(np.ravel(peak.toarray() if M.is_sparse else peak) for peak in peaks))
     entries = _entries(M)
     negligible = (entries > 0) & (entries < SAFE_SHARE * np.minimum(rows, cols))
@@ -129,7 +129,7 @@ def _per_entry(M: LocalMatrix, rows: NDArray[Any], cols: NDArray[Any]) -> tuple[
     """Return for each stored entry the value of its row and the value of its column."""
     if not M.is_sparse:
         return rows[:, None], cols[None]
-    X = M.values
+    X = M.raw
     if X.format == "csr":
         return np.repeat(rows, np.diff(X.indptr)), cols[X.indices]
     return rows[X.indices], np.repeat(cols, np.diff(X.indptr))
@@ -151,6 +151,6 @@ def _column_exponents(M: LocalMatrix, rows: Exponents, cols: Exponents) -> Expon
     """Return the exponent of the largest entry of each column of the scaled matrix; 0 for an all-zero column."""
     exponents = np.frexp(_entries(M))[1] + _exponents_per_entry(M, rows, cols) + EXPONENT_OFFSET
     # Entries that are not stored count as zero, below all exponents.
-    peaks = _with_entries(M, np.where(_entries(M) > 0, exponents, 0)).values.max(axis=0)
+    peaks = _with_entries(M, np.where(_entries(M) > 0, exponents, 0)).raw.max(axis=0)
     peaks = np.ravel(peaks.toarray() if M.is_sparse else peaks)
     return np.where(peaks > 0, peaks - EXPONENT_OFFSET, 0).astype(np.intc)

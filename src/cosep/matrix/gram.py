@@ -27,7 +27,7 @@ class GramMatrix(LocalMatrix):
 
     def __init__(self, of: LocalMatrix) -> None:
         self._of = _moderate(of)
-        super().__init__(None, 2 * self._of.exponent)
+        super().__init__(None, 2 * self._of._exponent)
 
     @property
     def shape(self) -> tuple[int, int]:

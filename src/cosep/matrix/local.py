@@ -30,41 +30,41 @@ class LocalMatrix:
     """
 
     def __init__(self, values: Any, exponent: int = 0) -> None:
-        self.values = values
-        self.exponent = exponent
+        self._values = values
+        self._exponent = exponent
         self._norms: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and number of columns."""
-        m, n = self.values.shape
+        m, n = self._values.shape
         return int(m), int(n)
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the stored data, and of the final results."""
-        dtype: np.dtype[Any] = self.values.dtype
+        dtype: np.dtype[Any] = self._values.dtype
         return dtype
 
     @property
     def is_sparse(self) -> bool:
         """Whether only the nonzero entries are stored."""
-        return bool(scipy.sparse.issparse(self.values))
+        return bool(scipy.sparse.issparse(self._values))
 
     @property
     def T(self) -> "LocalMatrix":
         """The transpose, sharing memory."""
-        return LocalMatrix(self.values.T, self.exponent)
+        return LocalMatrix(self._values.T, self._exponent)
 
     @property
     def raw(self) -> Any:
         """The stored array or sparse array, for functions written by users."""
-        return self.values
+        return self._values
 
     @property
     def mantissa(self) -> "LocalMatrix":
         """The matrix without its power of two, sharing memory; for answers that do not depend on units."""
-        return LocalMatrix(self.values)
+        return LocalMatrix(self._values)
 
     def in_units(self, results: Array | float, power: int = 1, *, shift: int = 0, out: Array | None = None) -> Array:
         """Return results that were computed from `mantissa` in the units of the data.
@@ -74,44 +74,44 @@ class LocalMatrix:
         They are written to ``out`` if it is given.
         """
         with np.errstate(over="ignore"):
-            return np.asarray(np.ldexp(results, power * self.exponent + shift, out=out))
+            return np.asarray(np.ldexp(results, power * self._exponent + shift, out=out))
 
     def largest(self) -> float:
         """Return the largest entry, 0 for a matrix without positive entries."""
-        return float((self.values.data if self.is_sparse else self.values).max(initial=0.0))
+        return float((self._values.data if self.is_sparse else self._values).max(initial=0.0))
 
     def smallest(self) -> float:
         """Return the smallest entry, 0 for a matrix without negative entries."""
-        return float((self.values.data if self.is_sparse else self.values).min(initial=0.0))
+        return float((self._values.data if self.is_sparse else self._values).min(initial=0.0))
 
     def stored_per_row(self) -> Indices:
         """Return the number of stored entries of each row: all entries of a dense matrix."""
         if not self.is_sparse:
             return np.full(self.shape[0], self.shape[1])
-        return np.asarray(np.diff(self.values.tocsr().indptr), dtype=np.intp)
+        return np.asarray(np.diff(self._values.tocsr().indptr), dtype=np.intp)
 
     def rows(self, indices: Indices | slice) -> "LocalMatrix":
         """Return the given rows as a matrix of the same kind."""
-        return LocalMatrix((self.values.tocsr() if self.is_sparse else self.values)[indices], self.exponent)
+        return LocalMatrix((self._values.tocsr() if self.is_sparse else self._values)[indices], self._exponent)
 
     def stored_by_rows(self) -> "LocalMatrix":
         """Return the same matrix, in CSR format if it is sparse, sharing memory if it can."""
-        return LocalMatrix(self.values.tocsr(), self.exponent) if self.is_sparse else self
+        return LocalMatrix(self._values.tocsr(), self._exponent) if self.is_sparse else self
 
     def in_data_units(self) -> "LocalMatrix":
         """Return the same matrix without a power of two, itself if it has none; too large entries become infinite."""
-        if not self.exponent:
+        if not self._exponent:
             return self
         if not self.is_sparse:
-            return LocalMatrix(self.in_units(self.values))
-        X = self.values
+            return LocalMatrix(self.in_units(self._values))
+        X = self._values
         return LocalMatrix(type(X)((self.in_units(X.data), X.indices, X.indptr), shape=X.shape))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the stored parts by name, for a file or a checksum; see `from_arrays`."""
         if not self.is_sparse:
-            return {"dense": self.values}
-        X = self.values.tocsr()
+            return {"dense": self._values}
+        X = self._values.tocsr()
         return {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
 
     @classmethod
@@ -125,30 +125,30 @@ class LocalMatrix:
     def with_larger_exponent(self, by: int) -> "LocalMatrix":
         """Return the same matrix in float64, stored divided by ``2**by``."""
         scaled = self.scaled(np.full(self.shape[0], 2.0**-by), np.ones(self.shape[1]))
-        return LocalMatrix(scaled.raw, self.exponent + by)
+        return LocalMatrix(scaled.raw, self._exponent + by)
 
     def factors_in_units(self, rows: Array, cols: Array) -> tuple[Array, Array]:
         """Return factors of rows and columns that scale the data as the given ones scale `mantissa`."""
-        half = self.exponent // 2
-        return np.ldexp(rows, -half), np.ldexp(cols, half - self.exponent)
+        half = self._exponent // 2
+        return np.ldexp(rows, -half), np.ldexp(cols, half - self._exponent)
 
     def count_nonzero(self) -> int:
         """Return the number of nonzero entries, the same however they are stored."""
-        return int(np.count_nonzero(self.values.data if self.is_sparse else self.values))
+        return int(np.count_nonzero(self._values.data if self.is_sparse else self._values))
 
     def filled_columns(self) -> NDArray[np.bool_]:
         """Return which columns have a nonzero entry."""
         if not self.is_sparse:
-            return np.asarray(self.values.any(axis=0))
+            return np.asarray(self._values.any(axis=0))
         filled = np.zeros(self.shape[1], dtype=bool)
-        filled[self.values.tocoo().coords[1][self.values.data != 0]] = True
+        filled[self._values.tocoo().coords[1][self._values.data != 0]] = True
         return filled
 
     def dense_blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield the matrix as dense float64 blocks of a few rows."""
         m, n = self.shape
         size = max(1, BLOCK_ENTRIES // max(n, 1))
-        values = self.values.tocsr() if self.is_sparse else self.values
+        values = self._values.tocsr() if self.is_sparse else self._values
         for start in range(0, m, size):
             rows = slice(start, min(start + size, m))
             block = values[rows]
@@ -157,13 +157,13 @@ class LocalMatrix:
     def dot(self, B: Array) -> Array:
         """``X @ B`` for a thin dense B."""
         if self.is_sparse or self.dtype == np.float64:
-            return np.asarray(self.values @ B)
+            return np.asarray(self._values @ B)
         return np.concatenate([block @ B for _, block in self.dense_blocks()])
 
     def cross(self, B: Array) -> Array:
         """``X.T @ B`` for a thin dense B."""
         if self.is_sparse or self.dtype == np.float64:
-            return np.asarray(self.values.T @ B)
+            return np.asarray(self._values.T @ B)
         total = np.zeros((self.shape[1], *B.shape[1:]))
         for rows, block in self.dense_blocks():
             total += block.T @ B[rows]
@@ -171,14 +171,14 @@ class LocalMatrix:
 
     def between(self, left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> Array:
         """``left @ X @ right.T``, small and dense, for sparse matrices of few rows: sums over groups of entries."""
-        product = left @ self.values @ right.T
+        product = left @ self._values @ right.T
         return np.asarray(product.toarray() if scipy.sparse.issparse(product) else product, dtype=np.float64)
 
     def gram(self, cols: Indices | None = None) -> Array:
         """``X.T @ X``, dense, or the given columns of it."""
         if not self.is_sparse:
-            return self.cross(self.values if cols is None else self.take(cols=cols))
-        wide = self.values.astype(np.float64, copy=False)
+            return self.cross(self._values if cols is None else self.take(cols=cols))
+        wide = self._values.astype(np.float64, copy=False)
         return np.asarray((wide.T @ (wide if cols is None else wide[:, cols])).toarray())
 
     def gram_root(self) -> Array:
@@ -212,7 +212,7 @@ class LocalMatrix:
 
     def _squared_norms(self) -> Array:
         if self.is_sparse:
-            squares = self.values.astype(np.float64)
+            squares = self._values.astype(np.float64)
             squares.data **= 2
             return np.asarray(squares.T @ np.ones(self.shape[0]))
         total = np.zeros(self.shape[1])
@@ -226,7 +226,7 @@ class LocalMatrix:
 
     def take(self, rows: Indices | slice | None = None, cols: Indices | slice | None = None) -> Array:
         """Return the dense block of the given rows and columns (all of a side when None) as a new float64 array."""
-        block = self.values if rows is None else self.values[rows]
+        block = self._values if rows is None else self._values[rows]
         block = block if cols is None else block[:, cols]
         return block.toarray().astype(np.float64, copy=False) if self.is_sparse else np.array(block, dtype=np.float64)
 
@@ -235,40 +235,45 @@ class LocalMatrix:
 
         All columns in their order share memory with the matrix if possible.
         """
-        values = self.values.tocsc() if self.is_sparse else self.values
+        values = self._values.tocsc() if self.is_sparse else self._values
         whole = np.array_equal(indices, np.arange(self.shape[1]))
-        return LocalMatrix(values if whole else values[:, indices], self.exponent)
+        return LocalMatrix(values if whole else values[:, indices], self._exponent)
 
     def largest_differences(self, other: "LocalMatrix") -> Array:
         """Return the largest absolute difference of each column from that of a matrix of the same kind and units."""
-        apart = abs(self.values - other.raw).max(axis=0)
+        apart = abs(self._values - other.raw).max(axis=0)
         return np.asarray(apart.toarray().ravel() if self.is_sparse else apart)
 
     def part(self, rows: Indices, cols: Indices) -> "LocalMatrix":
         """Return the given rows and columns as a new matrix of the same kind, order of memory and type."""
-        values = self.values[rows][:, cols]
+        values = self._values[rows][:, cols]
         if not self.is_sparse:
-            values = np.asarray(values, order="C" if self.values.flags.c_contiguous else "F")
-        return LocalMatrix(values, self.exponent)
+            values = np.asarray(values, order="C" if self._values.flags.c_contiguous else "F")
+        return LocalMatrix(values, self._exponent)
 
     def dense_part(self, rows: Indices, cols: Indices) -> "LocalMatrix":
         """Return the given rows and columns as a new dense matrix in float64."""
-        return LocalMatrix(self.take(rows, cols), self.exponent)
+        return LocalMatrix(self.take(rows, cols), self._exponent)
 
     def scaled(self, row_scale: Array, col_scale: Array) -> "LocalMatrix":
         """``diag(row_scale) @ X @ diag(col_scale)`` as a new matrix of the same kind, in float64."""
         if self.is_sparse:
-            X = self.values
+            X = self._values
             of_major, of_minor = (row_scale, col_scale) if X.format == "csr" else (col_scale, row_scale)
             data = X.data * np.repeat(of_major, np.diff(X.indptr)) * of_minor[X.indices]
-            return LocalMatrix(type(X)((data, X.indices, X.indptr), shape=X.shape), self.exponent)
-        return LocalMatrix(self.values * row_scale[:, None] * col_scale, self.exponent)
+            return LocalMatrix(type(X)((data, X.indices, X.indptr), shape=X.shape), self._exponent)
+        return LocalMatrix(self._values * row_scale[:, None] * col_scale, self._exponent)
+
+
+def stack(pieces: Sequence[Any]) -> Any:
+    """Concatenate the rows of arrays and sparse arrays; the result is sparse if one of them is."""
+    if len(pieces) == 1:
+        return pieces[0]
+    if any(scipy.sparse.issparse(piece) for piece in pieces):
+        return scipy.sparse.vstack([scipy.sparse.csr_array(piece) for piece in pieces], format="csr")
+    return np.concatenate([np.asarray(piece) for piece in pieces])
 
 
 def stacked(matrices: Sequence[LocalMatrix]) -> LocalMatrix:
     """Concatenate the rows of matrices in the same units; the result is sparse if one of them is."""
-    if len(matrices) == 1:
-        return matrices[0]
-    if any(M.is_sparse for M in matrices):
-        return LocalMatrix(scipy.sparse.vstack([scipy.sparse.csr_array(M.values) for M in matrices], format="csr"))
-    return LocalMatrix(np.concatenate([M.values for M in matrices]))
+    return LocalMatrix(stack([M.raw for M in matrices]))

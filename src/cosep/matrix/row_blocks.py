@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.matrix.block import Slot, aligned, checked_block, read, stack
-from cosep.matrix.local import LocalMatrix
+from cosep.matrix.block import Slot, aligned, checked_block, read
+from cosep.matrix.local import LocalMatrix, stack
 from cosep.matrix.merging import chains, merged, tree
 from cosep.utils.types import Indices
 
@@ -155,7 +155,7 @@ class RowBlocks:
             runs[-1].append(i)
             rows += length
         coarse = copy(self)
-        coarse._arrange(  # noqa: SLF001 - a copy of itself
+        coarse._arrange(
             [
                 (
                     tuple(piece for i in run for piece in self.groups[i]),

@@ -17,7 +17,7 @@ LARGEST_SHIFT = 300
 
 def in_units_of_product(results: Array, *matrices: LocalMatrix) -> Array:
     """Return results that were computed from a product of mantissas in the units of the product of the matrices."""
-    return np.asarray(np.ldexp(results, sum(M.exponent for M in matrices)))
+    return np.asarray(np.ldexp(results, sum(M._exponent for M in matrices)))
 
 
 def in_relative_units(M: LocalMatrix, results: Array, exponent: int) -> Array:
@@ -26,7 +26,7 @@ def in_relative_units(M: LocalMatrix, results: Array, exponent: int) -> Array:
     They are multiplied by at most ``2**300``, which keeps them within the range of floats. That is enough for results
     that are only compared with bounds near one.
     """
-    return np.asarray(np.ldexp(results, min(M.exponent - exponent, LARGEST_SHIFT)))
+    return np.asarray(np.ldexp(results, min(M._exponent - exponent, LARGEST_SHIFT)))
 
 
 def shared_units(M: LocalMatrix, part: Array, other: Array, times: int = 1) -> tuple[Array, Array]:
@@ -36,8 +36,8 @@ def shared_units(M: LocalMatrix, part: Array, other: Array, times: int = 1) -> t
     possible, and ``other``, which occurs ``times`` times in the product, takes the rest.
     """
     size = int(np.frexp(part.max(initial=0.0))[1])
-    taken = min(max(M.exponent, SMALLEST_EXPONENT - size), LARGEST_EXPONENT - size)
-    rest = M.exponent - taken
+    taken = min(max(M._exponent, SMALLEST_EXPONENT - size), LARGEST_EXPONENT - size)
+    rest = M._exponent - taken
     share = -(-rest // times)
     with np.errstate(over="ignore"):
         return np.ldexp(np.ldexp(part, taken), rest - times * share), np.ldexp(other, share)

@@ -27,7 +27,7 @@ def components_of(core: NDArray[Any], col_factor: NDArray[Any]) -> NDArray[Any]:
         product = core.astype(np.float64) @ col_factor.astype(np.float64)
         components = product.astype(np.result_type(core, col_factor))
     if not np.isfinite(components).all():
-        msg = "X is so near the largest float that its components are not; divide X by a constant."
+        msg = "X is so near the largest float that its components are not finite; divide X by a constant."
         raise ValueError(msg)
     return components
 
@@ -47,6 +47,6 @@ def mixtures(M: LocalMatrix, components: NDArray[Any]) -> NDArray[Any]:
     H = np.ldexp(components.astype(np.float64), -exponent)
     U = M.in_units(coefficients(M, H), shift=-exponent)
     if not np.isfinite(U).all():
-        msg = "X is so near the largest float that its mixtures are not; divide X by a constant."
+        msg = "X is so near the largest float that its mixtures are not finite; divide X by a constant."
         raise ValueError(msg)
     return narrow(U, M.dtype)

@@ -24,7 +24,7 @@ from cosep.theory.rays import ExtremeRays, extreme_rays
 from cosep.theory.separability import SMALLEST_TOL, Separability, check_tol, is_separable
 from cosep.utils.messages import shown
 from cosep.utils.precision import narrow
-from cosep.utils.types import Array, Callback, Indices
+from cosep.utils.types import Callback, Indices
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,8 +81,8 @@ class CoSeparability:
         rows, cols = self.rows.col_indices, self.cols.col_indices
         Q1 = rescaled(self.rows.weights.T.tocsr(), r, -r[rows])
         Q2 = rescaled(self.cols.weights.tocsr(), -c[cols], c)
-        T = A.part(rows, cols).raw
-        left = sum(np.linalg.norm(block - _dense(Q1[some] @ T @ Q2)) ** 2 for some, block in A.dense_blocks())
+        T = A.part(rows, cols)
+        left = sum(np.linalg.norm(block - T.between(Q1[some], Q2.T)) ** 2 for some, block in A.dense_blocks())
         return float(np.sqrt(left / A.squared_norm())) if left else 0.0
 
     def __bool__(self) -> bool:
@@ -254,7 +254,3 @@ def _at_least_one(rays: ExtremeRays) -> ExtremeRays:
         return rays
     first = scipy.sparse.eye_array(1, rays.weights.shape[1], format="csc", dtype=rays.weights.dtype)
     return ExtremeRays(np.zeros(1, dtype=np.intp), first, rays.residuals, rays.tol, np.zeros(1))
-
-
-def _dense(product: Any) -> Array:
-    return np.asarray(product.toarray() if scipy.sparse.issparse(product) else product)
