@@ -19,7 +19,7 @@ from cosep.fit.result import FitResult, SampleResult
 from cosep.fit.sample_selection import BlockScaling, SampleSelection, select_from_sample
 from cosep.fit.statistics import Draw, Statistics, statistics
 from cosep.matrix.row_blocks import Column, RowBlocks
-from cosep.matrix.scaling import inverse
+from cosep.matrix.scaling import POWERS, inverse
 from cosep.matrix.validation import SAFE_EXPONENT
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
@@ -32,8 +32,6 @@ from cosep.utils.types import Array, Indices
 DEFAULT_SAMPLE, MAX_SAMPLE_ENTRIES = 8192, 1 << 24
 # The sample has at least this many times the rows that are to be selected.
 MIN_SAMPLE_RATIO = 8
-# Powers of the sums of rows and columns by which they are divided for the selection.
-POWERS = {None: (0.0, 0.0), "rows": (1.0, 0.0), "columns": (0.0, 1.0), "degree": (0.5, 0.5)}
 
 
 class ColumnClusters(NamedTuple):
@@ -73,7 +71,7 @@ class InBlocks:
             room = int(np.searchsorted(np.cumsum(found.stored), MAX_SAMPLE_ENTRIES, side="right"))
             size = max(min(size, room), smallest)
             found = found.with_fewer(size + 1)
-        row_power, col_power = POWERS[plan.scaling]
+        row_power, col_power = (0.0, 0.0) if plan.scaling is None else POWERS[plan.scaling]
         return BlockScaling(found, size, row_power, inverse(found.col_sums) ** col_power)
 
     def select(self, scaled: BlockScaling) -> SampleSelection:

@@ -18,7 +18,7 @@ from cosep.matrix.checks import (
     check_random,
     check_seed,
 )
-from cosep.matrix.scaling import SCALINGS
+from cosep.matrix.scaling import POWERS, SCALINGS
 from cosep.records.selection import Selection
 from cosep.select import BOTH_SELECTORS
 from cosep.select.method import Method, method_named, options_for
@@ -27,8 +27,6 @@ from cosep.solve.alternation import Budget
 from cosep.utils.messages import shown
 from cosep.utils.types import Callback
 
-# The scalings for which one pass over blocks is enough.
-BLOCK_SCALINGS = ("rows", "columns", "degree")
 # Labels settle before factors do.
 MIN_LABEL_TOL = 1e-4
 
@@ -183,7 +181,7 @@ def _check_for_blocks(scaling: Any, preselect: Any, n_candidate_rows: int | None
         )
         raise ValueError(msg)
     if scaling is not None:
-        check_choice(scaling, "scaling", BLOCK_SCALINGS)
+        check_choice(scaling, "scaling", POWERS)
     if n_candidate_rows is not None:
         msg = (
             f"preselect={shown(preselect)} asks for candidate rows, but rows of blocks are sampled; use sample_size "

@@ -9,6 +9,7 @@ Dr, Dc : positive diagonals of row and column factors; an all-zero row or column
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,19 +64,14 @@ def inverse(sums: Array) -> Array:
     return np.divide(1.0, sums, out=np.ones_like(sums), where=sums > 0)
 
 
-def row_factors(M: LocalMatrix) -> Factors:
-    """Rows that sum to one."""
-    return inverse(M.T.sums()), np.ones(M.shape[1])
+# Scalings that divide rows and columns by powers of their sums. "rows" and "columns" give sums of one; "degree" gives
+# ``x_ij / sqrt(row sum i * column sum j)``, the normalised adjacency matrix of the bipartite graph of X.
+POWERS = {"rows": (1.0, 0.0), "columns": (0.0, 1.0), "degree": (0.5, 0.5)}
 
 
-def column_factors(M: LocalMatrix) -> Factors:
-    """Columns that sum to one."""
-    return np.ones(M.shape[0]), inverse(M.sums())
-
-
-def degree_factors(M: LocalMatrix) -> Factors:
-    """``x_ij / sqrt(row sum i * column sum j)``, the normalised adjacency matrix of the bipartite graph of X."""
-    return np.sqrt(inverse(M.T.sums())), np.sqrt(inverse(M.sums()))
+def power_factors(M: LocalMatrix, powers: tuple[float, float]) -> Factors:
+    """Return the sums of rows and of columns to the negative of these powers."""
+    return inverse(M.T.sums()) ** powers[0], inverse(M.sums()) ** powers[1]
 
 
 def sinkhorn_factors(M: LocalMatrix, *, tol: float = 1e-4, max_rounds: int = 1000, patience: int = 50) -> Factors:
@@ -107,9 +103,7 @@ def sinkhorn_factors(M: LocalMatrix, *, tol: float = 1e-4, max_rounds: int = 100
 
 
 SCALINGS: dict[str, Callable[[LocalMatrix], Factors]] = {
-    "rows": row_factors,
-    "columns": column_factors,
-    "degree": degree_factors,
+    **{name: partial(power_factors, powers=powers) for name, powers in POWERS.items()},
     "sinkhorn": sinkhorn_factors,
 }
 

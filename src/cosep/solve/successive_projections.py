@@ -8,7 +8,7 @@ M : data; u : unit vector of the part of the last chosen column that the earlier
 import numpy as np
 
 from cosep.matrix.local import LocalMatrix
-from cosep.matrix.scaling import column_factors
+from cosep.matrix.scaling import inverse
 from cosep.solve.pursuit import Positions, all_positions, one_by_one
 from cosep.utils.types import Array, Indices
 
@@ -44,7 +44,7 @@ def pursue(
 
 def spa_weights(M: LocalMatrix, *, normalize: bool = True) -> Array:
     """Return the weights of the columns for the choice: one over their sums, or ones if not ``normalize``."""
-    return column_factors(M)[1] if normalize else np.ones(M.shape[1])
+    return inverse(M.sums()) if normalize else np.ones(M.shape[1])
 
 
 def orthogonal(column: Array, basis: Array) -> Array:
