@@ -96,5 +96,5 @@ def test_an_all_zero_matrix_is_its_own_scaling():
 
 
 def test_an_unknown_rule_is_refused_with_the_list_of_rules():
-    with pytest.raises(ValueError, match=r"scaling='tfidf' must be one of 'rows', 'columns', 'degree', 'sinkhorn'"):
+    with pytest.raises(ValueError, match=f"scaling='tfidf' must be one of {', '.join(map(repr, SCALINGS))}"):
         scale(as_matrix(X), "tfidf")
