@@ -24,7 +24,7 @@ Cols = Annotated[
     int | None, typer.Option(help="How many columns to select. Default: 10, or all of them if there are fewer.")
 ]
 Method = Annotated[
-    str, typer.Option(help="How to select: faithful, cosfgm, spa, snpa, xray, fgm, greedy or cur.", show_default=True)
+    str, typer.Option(help="How to select: faithful, cosfgm, spa, ...; an unknown name lists all.", show_default=True)
 ]
 Scaling = Annotated[
     str, typer.Option(help="Scale the data before the selection: none, rows, columns, degree or sinkhorn.")

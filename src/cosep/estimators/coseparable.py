@@ -54,7 +54,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     tol : float
         Stop when an alternation lowers the squared error by less than ``tol`` times the squared norm of X.
     random_state : int, RandomState instance or None
-        Passed to methods that draw random numbers; of the named ones, only "xray" does. For blocks of rows it is also
+        Seed for methods that draw random numbers, such as "xray". For blocks of rows it is also
         the seed of the sample, where None always gives the same one.
     row_pool, col_pool : Pool, optional
         Which rows and columns may be selected, and which must be. Columns by position or by name.
