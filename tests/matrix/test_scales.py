@@ -62,7 +62,7 @@ small_beside_large = pytest.mark.parametrize(("large", "small"), SMALL)
 def right_where_it_can_be(call, is_right, large, small):
     """Assert that the answer is right, or the data refused where the small is below 1e-150 of the large."""
     if small < 1e-150 * large:
-        with refused("X", "too small to be told from zero"):
+        with refused("X", "too small to be distinguished from zero"):
             call()
     else:
         assert is_right(call())

@@ -1,7 +1,6 @@
 """The reader of blocks of rows in Zarr stores and folders of files."""
 
 import os
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,6 +89,10 @@ def is_blocks(path: Path) -> bool:
 
 def _blocks() -> "type[RowBlocks]":
     """Return the class of blocks: with Dask if it is installed."""
-    module, name = ("dask", "DaskBlocks") if find_spec("dask") is not None else ("blocks", "RowBlocks")
-    kind: type[RowBlocks] = getattr(import_module(f"cosep.matrix.{module}"), name)
-    return kind
+    if find_spec("dask") is not None:
+        from cosep.matrix.dask import DaskBlocks  # noqa: PLC0415 - an extra
+
+        return DaskBlocks
+    from cosep.matrix.row_blocks import RowBlocks  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
+
+    return RowBlocks

@@ -17,7 +17,7 @@ A new backend implements one of two classes:
 # The questions of a `LocalMatrix` that read its stored entries.
 STORED_QUESTIONS = (
     *("shape", "dtype", "is_sparse", "T", "raw", "mantissa", "in_data_units"),
-    *("dot", "cross", "gram", "take", "dense_blocks"),
+    *("dot", "cross", "between", "gram", "take", "dense_blocks", "to_arrays"),
     *("rows", "columns", "part", "scaled", "stored_by_rows", "stored_per_row"),
     *("largest", "smallest", "count_nonzero", "filled_columns", "largest_differences"),
 )
