@@ -3,6 +3,7 @@
 import importlib.util
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -274,7 +275,7 @@ def test_memory_of_the_child_is_limited(tmp_path):
 def test_ctrl_c_ends_the_child_too(tmp_path):
     (tmp_path / "script.py").write_text("import time; time.sleep(600)")
     source = InputSource(tmp_path / "script.py", "x", "", "")
-    interrupt = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    interrupt = threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT])
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt), child_process.ChildReader(source.path, source) as reader:  # noqa: PT012

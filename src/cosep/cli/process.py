@@ -45,9 +45,17 @@ def _send_again(lost: Any) -> None:
     error = lost.exc_value
     if isinstance(error, (KeyboardInterrupt, Terminated)):
         number = error.number if isinstance(error, Terminated) else signal.SIGINT
-        threading.Timer(RESEND_SECONDS, _thread.interrupt_main, [number]).start()
+        threading.Timer(RESEND_SECONDS, _send, [number]).start()
     else:
         sys.__unraisablehook__(lost)
+
+
+def _send(number: int) -> None:
+    """Send a signal to the main thread."""
+    if sys.platform == "win32":
+        _thread.interrupt_main(number)
+    else:
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
 
 
 class Deferral:
