@@ -9,6 +9,8 @@ PIP := -m pip install --quiet --disable-pip-version-check
 
 QUICK := $(addprefix tests/,kernels matrix records solve metrics select nmf fit assess theory estimators test_every_function.py)
 EXTRA := slow or subprocess or browser or dask or data
+# One thread of BLAS for each process of the tests, which share the cores.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 .DEFAULT_GOAL := help
 .PHONY: help demo quick test browser lint types unit wheel oldest newest bench paper fuzz format clean
@@ -26,7 +28,7 @@ demo: $(READY)  ## find the functions and words that speak for SciPy and scikit-
 	@$(BIN)/cosep demo
 
 quick: $(READY)  ## the unit tests of numerics, selectors and estimators, in less than a minute
-	$(BIN)/python -m pytest -n auto -q -m "not ($(EXTRA))" $(QUICK)
+	$(PYTEST) -q -m "not ($(EXTRA))" $(QUICK)
 
 test: lint types unit wheel  ## everything that is checked: lint, types, tests, doctests, wheel
 
@@ -47,7 +49,7 @@ types: $(READY)  ## mypy, strict, on src, benchmarks, experiments and fuzz
 	$(BIN)/mypy
 
 unit: $(READY)  ## pytest with doctests, warnings as errors and branch coverage
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+	$(PYTEST) --cov --cov-report=term
 
 wheel: $(WHEEL)  ## build the wheel, install it without extras into an empty environment, use it there
 

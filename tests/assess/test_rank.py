@@ -88,6 +88,7 @@ def test_the_number_of_steps_is_announced_and_not_exceeded():
     assert values[-1] == pytest.approx(choice.table["error"].min())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [2.0**-3, 7.0, 1e-150, 1e150])
 def test_scale_does_not_matter(factor):
     X = planted()
@@ -105,6 +106,7 @@ def test_transposing_swaps():
     np.testing.assert_allclose(one.table["stability"], other.table["stability"][order])
 
 
+@pytest.mark.slow
 def test_jobs_do_not_matter():
     X, ranks = planted(), [2, 3]
     alone, together = choose_rank(X, ranks), choose_rank(X, ranks, n_jobs=2)
@@ -113,6 +115,7 @@ def test_jobs_do_not_matter():
     assert alone.reason == together.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.coo_array, np.asfortranarray, np.float32])
 def test_every_kind_of_matrix(kind):
     X = np.round(planted() * 100)

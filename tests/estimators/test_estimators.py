@@ -468,6 +468,7 @@ def test_every_scaling_keeps_the_factors_those_of_the_data(planted, scaling):
     assert model.score(X) > 0.998
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scaling", [None, "degree"])
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_selecting_among_few_is_selecting_from_their_weighted_block(planted, form, scaling):
@@ -685,6 +686,7 @@ def test_a_pool_of_one_text_is_refused_and_a_set_is_a_list(planted):
 # The factorizations that choose nothing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @each_model
 def test_every_form_of_data_is_explained_with_the_same_error(planted, model, form):

@@ -317,6 +317,7 @@ def test_a_file_cut_off_anywhere_is_refused(saved, path):
     assert {length: result for length, result in results.items() if result != "refused"} == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mask", [0xFF, 0x01, 0x20, 0x80])
 def test_a_file_with_a_byte_changed_is_refused_or_gives_what_was_saved(mask, saved, path):
     assert damage(path, saved, range(mask % 7, len(saved), 7), mask) == {}

@@ -27,6 +27,7 @@ every_pair = pytest.mark.parametrize("name", BOTH_SELECTORS)
 every_selector = pytest.mark.parametrize("name", COLUMN_SELECTORS)
 
 
+@pytest.mark.slow
 @every_pair
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array, scipy.sparse.csc_array])
 def test_the_choice_is_that_of_the_selector_on_the_weighted_block(name, form):

@@ -28,7 +28,7 @@ def same(indices, expected):
 
 
 @exact_data
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(5, 30))])
 @pytest.mark.parametrize("name", BOTH_CORNERS)
 def test_planted_rows_and_columns_are_found_and_mixed_exactly_under_any_scaling(name, seed):
     X, truth = planted(seed)
@@ -74,6 +74,7 @@ def test_planted_rows_plus_columns_are_found_in_every_kind_of_matrix(name, kind)
         assert same(chosen.col_indices, truth.col_indices)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(30, 30, 3, 3), (40, 20, 2, 4), (20, 40, 5, 2), (30, 30, 0, 4), (30, 30, 4, 0)])
 @pytest.mark.parametrize("name", EITHER_SELECTORS)
 def test_planted_rows_plus_columns_are_found_and_mixed(name, sizes):

@@ -255,6 +255,7 @@ def test_the_rows_returned_have_the_objective_that_is_certified(seed):
     assert dictionary_breach(full(solution), w) <= 1e-9
 
 
+@pytest.mark.slow
 def test_many_rows_do_not_blunt_the_multipliers():
     random = np.random.default_rng(3)
     B = random.uniform(size=(100_000, 12)) @ random.dirichlet(np.ones(12), 30).T

@@ -50,6 +50,7 @@ def test_the_fewest_columns_and_the_first_of_each_ray_agree_with_brute_force(X):
     assert_certified(X, rays)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(3, 200), (4, 120), (30, 90)])
 @pytest.mark.parametrize("seed", range(3))
 def test_random_points_agree_with_linear_programs(shape, seed):

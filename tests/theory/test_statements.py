@@ -212,6 +212,7 @@ def test_example_1_as_printed_is_false(case):
     assert ((alphas[:-1] > 1e-12).sum() < 2) == admitted
 
 
+@pytest.mark.slow
 @given(counts(st.just(3), st.just(3)), hnp.arrays(np.float64, 3, elements=st.integers(0, 3)))
 @settings(deadline=None, max_examples=60)
 def test_example_1_corrected(B, alphas):
