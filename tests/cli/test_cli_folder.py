@@ -112,6 +112,15 @@ def test_whatever_ends_publishing_leaves_the_earlier_answer(error, out, monkeypa
     assert state(out) == NEW | NOTES
 
 
+@pytest.fixture
+def ctrl_c():
+    """Let SIGINT raise KeyboardInterrupt, also where the tests were started in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize(("call", "answer"), [("rename", NEW), ("unlink", NEW), ("rmdir", NEW), ("mkdir", OLD)])
 def test_a_signal_waits_until_files_are_in_order(call, answer, out, monkeypatch):
     """Each call that changes a file gets a signal; one answer is there as a whole, and nothing else is left."""
@@ -128,6 +137,7 @@ def test_a_signal_waits_until_files_are_in_order(call, answer, out, monkeypatch)
     assert state(out) == answer | NOTES
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_signals_interrupt_the_work_and_the_earlier_answer_stays(out):
     with pytest.raises(KeyboardInterrupt), complete_folder(out):
         signal.raise_signal(signal.SIGINT)

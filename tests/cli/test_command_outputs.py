@@ -322,7 +322,13 @@ def test_a_signal_during_a_destructor_is_not_lost(number):
         "except (KeyboardInterrupt, Terminated) as end:\n"
         "    print(type(end).__name__)"
     )
-    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    completed = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    )
     assert completed.stdout == ("KeyboardInterrupt\n" if number == signal.SIGINT else "Terminated\n")
     assert completed.stderr == ""
 
