@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 
 import anndata
+import numcodecs
 import numpy as np
 import pandas as pd
 import pytest
@@ -332,6 +333,22 @@ def damaged_names(side):
         damage(next(chunk for chunk in (path / side / "_index" / "c").rglob("*") if chunk.is_file()))
 
     return write
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_names_that_claim_to_be_many_are_refused_before_memory_is_taken(zarr_format, planted, tmp_path):
+    """A chunk of names whose number of texts is damaged took 17 GB."""
+    write_cells(tmp_path / "cells", planted[0], zarr_format)
+    folder = tmp_path / "cells" / "obs" / "_index"
+    chunk = next(file for file in folder.rglob("*") if file.is_file() and file.name == "0")
+    codec = numcodecs.Zstd() if zarr_format == 3 else numcodecs.get_codec(compressor_of(folder))
+    chunk.write_bytes(codec.encode(b"\xff\xff\xff\x7f" + bytes(codec.decode(chunk.read_bytes()))[4:]))
+    with pytest.raises(ValueError, match="claims more texts than it can hold"):
+        read_blocks(tmp_path / "cells")
+
+
+def compressor_of(folder):
+    return json.loads((folder / ".zarray").read_text())["compressor"]
 
 
 def link(path, target):

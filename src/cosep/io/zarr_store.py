@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from cosep.io.input_source import InputError, InputSource, check_folder, fingerprint
 from cosep.io.named_matrix import as_names
 from cosep.io.zarr_codecs import codec_problem
+from cosep.io.zarr_text import check_text_chunks
 from cosep.records.archive import is_unicode
 from cosep.utils.extras import optional
 from cosep.utils.layers import RAW, Layer, choose_layer
@@ -269,6 +270,7 @@ def _check_names(source: InputSource, path: Path, size: int) -> None:
     array, where = _sized_array(source, path), path.relative_to(source.path)
     if array.shape != (size,):
         source.fail(f"{where} must have {size} names; write the store again.")
+    check_text_chunks(path, array)
     step = max(1, INDPTR_ROWS // array.chunks[0]) * array.chunks[0]
     for start in range(0, size, step):
         _as_text(array[start : start + step])
