@@ -221,6 +221,11 @@ def test_from_cur_refuses_what_is_not_a_nonnegative_cur_decomposition(case):
         from_cur(X, cur)
 
 
+def test_from_cur_refuses_a_factorization_of_another_matrix():
+    with pytest.raises(ValueError, match=r"cur stands for a matrix of shape \(4, 3\), but X has shape \(2, 2\)"):
+        from_cur(np.ones((2, 2)), to_cur(np.ones((4, 3)), Selection([3], [2])))
+
+
 NO_FACTORS = {
     "F with overlapping columns": ((np.ones((3, 2)), np.eye(2), np.eye(2)), "F must have orthogonal columns, but 3"),
     "G with overlapping rows": ((np.eye(2), np.eye(2), np.ones((2, 3))), "G must have orthogonal rows, but 3"),

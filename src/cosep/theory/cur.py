@@ -106,6 +106,9 @@ def from_cur(X: Any, cur: Factorization, *, tol: float = 1e-6) -> CoSeparability
     if not isinstance(cur, Factorization) or cur.core is None or cur.selection is None:
         msg = f"cur={shown(cur)} must be a Factorization with a core and a selection, such as to_cur returns."
         raise ValueError(msg)
+    if cur.shape != M.shape:
+        msg = f"cur stands for a matrix of shape {cur.shape}, but X has shape {M.shape}; pass the matrix of cur."
+        raise ValueError(msg)
     rows, cols = check_core(cur.selection, M.shape)
     U = as_matrix(cur.core, "the core of cur")
     if U.shape != (len(cols), len(rows)):
