@@ -24,7 +24,7 @@ $(READY): pyproject.toml
 	@$(BIN)/python $(PIP) --editable ".[test,cli]"
 	@touch $@
 
-demo: $(READY)  ## find the functions and words that speak for SciPy and scikit-learn
+demo: $(READY)  ## find representative functions and words of SciPy and scikit-learn
 	@$(BIN)/cosep demo
 
 quick: $(READY)  ## the unit tests of numerics, selectors and estimators, in less than a minute
@@ -75,16 +75,16 @@ oldest newest:
 	@$(VENV)/$@/bin/python $(PIP) --editable ".[test,cli]" $(if $(filter oldest,$@),--constraint $(VENV)/$@/oldest.txt)
 	$(VENV)/$@/bin/python -m pytest -n auto
 
-bench: $(READY)  ## measure everything beside its peers and write benchmarks/README.md
+bench: $(READY)  ## compare everything with other packages and write benchmarks/README.md
 	$(BIN)/python -m benchmarks
 
 paper: $(READY)  ## rebuild the tables and figures of the paper and write experiments/RESULTS.md
 	$(BIN)/python -m experiments
 
-fuzz: $(READY)  ## damaged files, wrong arguments, killed runs: 22 800 cases, and write fuzz/README.md
+fuzz: $(READY)  ## try 22 800 hostile inputs and write fuzz/README.md
 	$(BIN)/python -m fuzz
 
-format: $(READY)  ## let ruff mend what it can
+format: $(READY)  ## apply the fixes and the format of ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
