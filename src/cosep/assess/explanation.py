@@ -144,7 +144,7 @@ def explain(factorization: Factorization, X: Any, *, callback: Callback | None =
     )
 
 
-class Fit(NamedTuple):
+class WeightedColumns(NamedTuple):
     """An approximation ``M ~ A V'`` by some columns.
 
     Parameters
@@ -172,7 +172,7 @@ class Fit(NamedTuple):
         """``||m_l - A v_l||^2 - ||m_l||^2`` for each column l of M."""
         return np.asarray(np.einsum("ij,ij->i", self.V @ (self.A.T @ self.A) - 2.0 * self.B, self.V))
 
-    def replaced(self, k: int, a: Array, b: Array, start: Array) -> "Fit":
+    def replaced(self, k: int, a: Array, b: Array, start: Array) -> "WeightedColumns":
         """Replace the k-th column by ``a``, with ``b = M'a``, and compute weights again wherever they can change.
 
         ``start`` are weights of ``a`` to start from, positive wherever its weights can be.
@@ -181,9 +181,9 @@ class Fit(NamedTuple):
         A, B, V = (part.copy() for part in self)
         A[:, k], B[:, k], V[:, k] = a, b, start
         V[changed] = nonnegative(A, B[changed], V[changed], exact=True)
-        return Fit(A, B, V)
+        return WeightedColumns(A, B, V)
 
-    def without(self, k: int) -> tuple["Fit", "Fit"]:
+    def without(self, k: int) -> tuple["WeightedColumns", "WeightedColumns"]:
         """Return the fits without the k-th column: with the best weights of the others, and with unchanged weights."""
         zeros = np.zeros(len(self.V))
         rest = self.replaced(k, np.zeros(len(self.A)), zeros, zeros)
@@ -197,7 +197,7 @@ def _table(
     chosen = np.zeros(0, np.intp) if chosen is None else chosen
     A, r = M.take(cols=chosen), len(chosen)
     B = M.cross(A)
-    fit = Fit(A, B, nonnegative(A, B, np.zeros_like(B), exact=True))
+    fit = WeightedColumns(A, B, nonnegative(A, B, np.zeros_like(B), exact=True))
     find_rivals = _rival_finder(M, chosen, fit.V)
     errors, runners_up, runner_up_errors = np.zeros(r), np.full(r, -1), np.zeros(r)
     for k in range(r):
@@ -220,7 +220,9 @@ def _table(
     }
 
 
-def _rival_finder(M: LocalMatrix, chosen: Indices, V: Array) -> Callable[[tuple[Fit, Fit]], Indices]:
+def _rival_finder(
+    M: LocalMatrix, chosen: Indices, V: Array
+) -> Callable[[tuple[WeightedColumns, WeightedColumns]], Indices]:
     """Return a function that finds the columns outside the selection that can lower the error of two fits most.
 
     With weights ``t w`` and the best t, column j lowers the squared error by ``max(m_j' R w, 0)^2 / (||m_j||^2
@@ -232,12 +234,12 @@ def _rival_finder(M: LocalMatrix, chosen: Indices, V: Array) -> Callable[[tuple[
     squares[squares == 0] = 1.0
     norms[norms == 0] = np.inf
 
-    def gains(fit: Fit) -> Array:
+    def gains(fit: WeightedColumns) -> Array:
         similarity = np.maximum(M_M_W - fit.B @ (fit.V.T @ W), 0.0) / np.sqrt(squares)
         own = np.where(norms < np.inf, norms - np.einsum("ij,ij->i", fit.B, fit.V), 0.0)
         return np.asarray(np.maximum(similarity.max(axis=1), own) ** 2 / norms)
 
-    def find_rivals(fits: tuple[Fit, Fit]) -> Indices:
+    def find_rivals(fits: tuple[WeightedColumns, WeightedColumns]) -> Indices:
         rest, unchanged = fits
         rise = float((unchanged.squared_errors() - rest.squared_errors()).sum())
         best = np.maximum(gains(rest), gains(unchanged) - rise)
@@ -247,7 +249,9 @@ def _rival_finder(M: LocalMatrix, chosen: Indices, V: Array) -> Callable[[tuple[
     return find_rivals
 
 
-def _runner_up(M: LocalMatrix, chosen: Indices, fits: tuple[Fit, Fit], k: int, rivals: Indices) -> tuple[int, float]:
+def _runner_up(
+    M: LocalMatrix, chosen: Indices, fits: tuple[WeightedColumns, WeightedColumns], k: int, rivals: Indices
+) -> tuple[int, float]:
     """Return the rival that explains most instead of the k-th column, and the error with it; -1 if none helps."""
     rest, unchanged = fits
     best, least = -1, rest.error(M)

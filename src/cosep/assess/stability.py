@@ -54,7 +54,7 @@ class Stability:
     share: float
 
 
-class Draw(NamedTuple):
+class Subset(NamedTuple):
     """A random part of the rows and columns.
 
     Parameters
@@ -161,17 +161,17 @@ def stability(
     )
 
 
-def _draw(shape: tuple[int, int], smallest: tuple[int, int], share: float, random: np.random.RandomState) -> Draw:
+def _draw(shape: tuple[int, int], smallest: tuple[int, int], share: float, random: np.random.RandomState) -> Subset:
     """Return a random draw with at least ``smallest`` rows and columns."""
     rows, cols = (
         np.sort(random.choice(size, max(round(share * size), least), replace=False))
         for size, least in zip(shape, smallest, strict=True)
     )
-    return Draw(rows, cols, int(random.randint(2**31)))
+    return Subset(rows, cols, int(random.randint(2**31)))
 
 
 def _select(
-    M: LocalMatrix, draw: Draw, select: Callable[..., Selection], n_rows: int, n_cols: int
+    M: LocalMatrix, draw: Subset, select: Callable[..., Selection], n_rows: int, n_cols: int
 ) -> tuple[Indices, Indices]:
     """Return the rows and columns selected from the draw, as positions in all of M."""
     part = M.part(draw.rows, draw.cols)

@@ -123,12 +123,19 @@ def _sized_array(source: InputSource, path: Path) -> Any:
     return array
 
 
+def _is_matrix(path: Path) -> bool:
+    """Return whether a store has an array or a group here that does not stand for None, as older anndata writes it."""
+    return is_zarr(path) and node_at(path).attributes.get("encoding-type") != "null"
+
+
 def _choose_layer(source: InputSource, root: Path, layer: str | None) -> Layer[Path]:
     """Return where the matrix of an AnnData is stored that `layer` stands for."""
     X, raw = root / "X", root / RAW / "X"
     layers = {path.name: path for path in sorted((root / "layers").glob("*")) if is_zarr(path)}
     try:
-        return choose_layer(layer, lambda: X if is_zarr(X) else None, layers, (lambda: raw) if is_zarr(raw) else None)
+        return choose_layer(
+            layer, lambda: X if _is_matrix(X) else None, layers, (lambda: raw) if is_zarr(raw) else None
+        )
     except ValueError as error:
         source.fail(str(error))
 

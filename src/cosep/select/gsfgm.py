@@ -129,7 +129,7 @@ def gsfgm(
     return either(part.rows[rows[by_rows]], part.cols[cols[by_cols]], n_iter=len(history), history=kept)
 
 
-class Point(NamedTuple):
+class Step(NamedTuple):
     """A feasible point: X', Y, and the product ``X M + M Y``."""
 
     Xt: Array
@@ -144,13 +144,13 @@ def _leaders(A: LocalMatrix) -> tuple[Indices, Array]:
     return rays.leaders, rays.w / A.sums()[rays.leaders]
 
 
-def _point(M: Array, Xt: Array, Y: Array) -> Point:
+def _point(M: Array, Xt: Array, Y: Array) -> Step:
     """Return the nearest feasible point."""
     Xt, Y = project_dictionary(Xt, M.sum(axis=1)), project_dictionary(Y, M.sum(axis=0))
-    return Point(Xt, Y, product(M.T, Xt).T + product(M, Y))
+    return Step(Xt, Y, product(M.T, Xt).T + product(M, Y))
 
 
-def _start(M: Array, split: Split, penalty: float, *, normalize: bool) -> tuple[Point, float]:
+def _start(M: Array, split: Split, penalty: float, *, normalize: bool) -> tuple[Step, float]:
     """Return the point of the rows, columns and weights that `gspa` finds, and lambda."""
     m, n = M.shape
     data = LocalMatrix(M)
@@ -163,8 +163,8 @@ def _start(M: Array, split: Split, penalty: float, *, normalize: bool) -> tuple[
 
 
 def _descend(
-    M: Array, start: Point, lam: float, *, tol: float, max_iter: int, callback: Callback | None
-) -> tuple[Point, list[tuple[float, float, float]]]:
+    M: Array, start: Step, lam: float, *, tol: float, max_iter: int, callback: Callback | None
+) -> tuple[Step, list[tuple[float, float, float]]]:
     """Run the fast gradient; return the last point, and objective and traces of each iteration."""
     m, n = M.shape
     total = float(np.vdot(M, M))
@@ -188,7 +188,7 @@ def _descend(
         following = (np.sqrt(alpha**4 + 4.0 * alpha**2) - alpha**2) / 2.0
         restart = value > last
         beta = 0.0 if restart else alpha * (1.0 - alpha) / (alpha**2 + following)
-        ahead = Point(*(part + beta * (part - old) for part, old in zip(new, here, strict=True)))
+        ahead = Step(*(part + beta * (part - old) for part, old in zip(new, here, strict=True)))
         moved = np.hypot(np.linalg.norm(new.Xt - here.Xt), np.linalg.norm(new.Y - here.Y))
         here, last, alpha = new, value, ALPHA if restart else following
         if moved <= tol * np.hypot(np.linalg.norm(here.Xt), np.linalg.norm(here.Y)):

@@ -28,7 +28,7 @@ import numpy as np
 from cosep.kernels.box import minimise_in_box
 from cosep.matrix.local import LocalMatrix
 from cosep.solve.pursuit import Positions
-from cosep.solve.reduced_model import Certificate, Model, Point
+from cosep.solve.reduced_model import Certificate, ReducedModel, Point
 from cosep.solve.scores import Scores
 from cosep.solve.self_dictionary import Report, SelfDictionary, how_it_ended
 from cosep.solve.successive_projections import pursue
@@ -49,7 +49,7 @@ class Solved(NamedTuple):
 
     Attributes
     ----------
-    model : Model
+    model : ReducedModel
         The last working set.
     point : Point
     outer : Certificate
@@ -59,7 +59,7 @@ class Solved(NamedTuple):
     history : list of (objective, sum of prices, lambda)
     """
 
-    model: Model
+    model: ReducedModel
     point: Point
     outer: Certificate
     spent: int
@@ -120,10 +120,10 @@ def solve_newton(
     if n > 3 * SAMPLE_SIZE and start is None:
         # A sample of the data needs nearly the same atoms as all of it.
         some, weights = _sample(mass / scale, om / scale)
-        model = Model(C, C.columns(some), weights, p, trace, lam, atoms)
+        model = ReducedModel(C, C.columns(some), weights, p, trace, lam, atoms)
         model, point, _, spent, _ = _work(model, model.cold(d), r, max(3.0 * tol, 1e-2), max_iter // 2, report)
         atoms, d = model.atoms, point.d
-    model = Model(C, C, om / scale, p, trace, lam, atoms)
+    model = ReducedModel(C, C, om / scale, p, trace, lam, atoms)
     model, point, outer, used, history = _work(model, model.cold(d), r, tol, max_iter - spent, report)
     # The rounding of a multiplier is a share of the largest squared norm, that of a score this times all weights, and
     # that of the gap this times the trace.
@@ -149,7 +149,7 @@ def _sample(share: Array, om: Array) -> tuple[Indices, Array]:
     return some, om[some] * counts / (SAMPLE_SIZE * share[some])
 
 
-def _work(model: Model, point: Point, r: int, tol: float, budget: int, report: Report | None) -> Solved:
+def _work(model: ReducedModel, point: Point, r: int, tol: float, budget: int, report: Report | None) -> Solved:
     """Grow the working set until the gap over all atoms is ``tol``, or until no step makes progress."""
     spent, goal = 0, 0.05
     history: list[tuple[float, float, float]] = []
@@ -217,7 +217,7 @@ def _meet(d: Array, price: Array, tau: float) -> Array:
     return np.where(grown, d + (1.0 - d) * ((tau - spent) / room), d) if room > 0 else d
 
 
-def _descend(model: Model, point: Point, goal: float, budget: int) -> tuple[Point, Certificate, int]:
+def _descend(model: ReducedModel, point: Point, goal: float, budget: int) -> tuple[Point, Certificate, int]:
     """Run Newton's method until the gap within the working set is ``goal``, or until no step makes progress."""
     mu, used = 1e-8, 0
     while True:
@@ -254,13 +254,13 @@ def _descend(model: Model, point: Point, goal: float, budget: int) -> tuple[Poin
     return point, inner, used
 
 
-def _try(model: Model, point: Point, step: Array, share: float) -> Point:
+def _try(model: ReducedModel, point: Point, step: Array, share: float) -> Point:
     d = np.clip(point.d + share * step, 0.0, 1.0)
     d[d < MIN_BOUND] = 0.0
     return model.at(d if model.tau is None else _meet(d, model.price, model.tau), point.X.copy(), point.state.copy())
 
 
-def _missing(s: Array, model: Model, bar: float, most: int) -> Indices:
+def _missing(s: Array, model: ReducedModel, bar: float, most: int) -> Indices:
     """Return at most ``most`` atoms outside the working set with scores above the bar, similar ones last."""
     outside = np.isfinite(model.p)
     outside[model.atoms] = False
@@ -278,7 +278,7 @@ def _missing(s: Array, model: Model, bar: float, most: int) -> Indices:
     return named[np.array((chosen + twins)[:most], dtype=np.intp)]
 
 
-def _with_atoms(model: Model, point: Point, missing: Indices) -> tuple[Model, Point]:
+def _with_atoms(model: ReducedModel, point: Point, missing: Indices) -> tuple[ReducedModel, Point]:
     """Return the model without its unused atoms and with the missing ones, and its point with the old mixtures."""
     keep = (point.d > 0) | (model.price == 0)
     grown = replace(model, atoms=np.concatenate([model.atoms[keep], missing]))
@@ -291,7 +291,7 @@ def _with_atoms(model: Model, point: Point, missing: Indices) -> tuple[Model, Po
     return grown, grown.at(d, X, state)
 
 
-def _rows(model: Model, point: Point, w: Array) -> tuple[Indices, Array, Array]:
+def _rows(model: ReducedModel, point: Point, w: Array) -> tuple[Indices, Array, Array]:
     """Return the active rows of Y, ``Y(t,l) = X(t,l) w_l / w_t`` with ``Y(t,t) = d_t``, and its diagonal."""
     used = np.flatnonzero(point.d > 0)
     used = used[np.argsort(model.atoms[used])]

@@ -63,7 +63,7 @@ class Certificate(NamedTuple):
 
 
 @dataclass
-class Model:
+class ReducedModel:
     """The problem reduced to a working set of atoms.
 
     Attributes
