@@ -28,7 +28,7 @@ import numpy as np
 from cosep.kernels.box import minimise_in_box
 from cosep.matrix.local import LocalMatrix
 from cosep.solve.pursuit import Positions
-from cosep.solve.reduced_model import Certificate, ReducedModel, Point
+from cosep.solve.reduced_model import Certificate, Point, ReducedModel
 from cosep.solve.scores import Scores
 from cosep.solve.self_dictionary import Report, SelfDictionary, how_it_ended
 from cosep.solve.successive_projections import pursue
