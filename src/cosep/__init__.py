@@ -11,15 +11,30 @@ from pkgutil import get_data
 __version__ = "0.1.0"
 
 
-def _read_stub() -> dict[str, str]:
+def _public_names() -> dict[str, str]:
     """Return the module of each name that the stub file exports."""
-    stub = ast.parse(get_data(__name__, "__init__.pyi") or b"")
     return {
-        alias.name: node.module or "" for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names
+        name: node.module or ""
+        for node in _statements("__init__.pyi")
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        for name in (_all_of(node.module or "") if alias.name == "*" else [alias.name])
     }
 
 
-_MODULES = _read_stub()
+def _all_of(module: str) -> list[str]:
+    """Return ``__all__`` of a room, without importing it."""
+    for node in _statements(f"{module.partition('.')[2]}/__init__.py"):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    return []
+
+
+def _statements(file: str) -> list[ast.stmt]:
+    return ast.parse(get_data(__name__, file) or b"").body
+
+
+_MODULES = _public_names()
 
 __all__ = sorted((*_MODULES, "__version__"))  # noqa: PLE0605 - the stub has the names
 

@@ -31,21 +31,12 @@ from cosep.metrics import relative_approximation as relative_approximation
 from cosep.records.factorization import Factorization as Factorization
 from cosep.records.selection import Selection as Selection
 from cosep.records.selection import SelectionWarning as SelectionWarning
+from cosep.select import *  # noqa: F403 - its ``__all__`` are the selectors
 from cosep.select.both_sides import both_sides as both_sides
-from cosep.select.cosfgm import cosfgm as cosfgm
-from cosep.select.cur import cur as cur
-from cosep.select.faithful import faithful as faithful
-from cosep.select.fgm import fgm as fgm
-from cosep.select.greedy import greedy as greedy
-from cosep.select.gsfgm import gsfgm as gsfgm
-from cosep.select.gspa import gspa as gspa
 from cosep.select.pool import Pool as Pool
 from cosep.select.preselected import preselected as preselected
 from cosep.select.preselection import Preselection as Preselection
 from cosep.select.preselection import preselect as preselect
-from cosep.select.snpa import snpa as snpa
-from cosep.select.spa import spa as spa
-from cosep.select.xray import xray as xray
 from cosep.solve.mix import mix as mix
 from cosep.solve.mix_generalized import mix_generalized as mix_generalized
 
