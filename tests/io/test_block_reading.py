@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import threading
@@ -340,6 +341,9 @@ def test_names_that_claim_to_be_many_are_refused_before_memory_is_taken(zarr_for
     """A chunk of names whose number of texts is damaged took 17 GB."""
     write_cells(tmp_path / "cells", planted[0], zarr_format)
     folder = tmp_path / "cells" / "obs" / "_index"
+    shutil.rmtree(folder)
+    zarr.create_array(folder, shape=M, chunks=M, dtype=str, zarr_format=zarr_format)[:] = np.array(CELLS, dtype=object)
+    assert read_blocks(tmp_path / "cells").row_names(np.array([3])).tolist() == CELLS[3:4]
     chunk = next(file for file in folder.rglob("*") if file.is_file() and file.name == "0")
     codec = numcodecs.Zstd() if zarr_format == 3 else numcodecs.get_codec(compressor_of(folder))
     chunk.write_bytes(codec.encode(b"\xff\xff\xff\x7f" + bytes(codec.decode(chunk.read_bytes()))[4:]))
