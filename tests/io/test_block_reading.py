@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import shutil
+import struct
 import subprocess
 import sys
 import threading
@@ -336,17 +337,23 @@ def damaged_names(side):
     return write
 
 
-@pytest.mark.parametrize("zarr_format", [2, 3])
-def test_names_that_claim_to_be_many_are_refused_before_memory_is_taken(zarr_format, planted, tmp_path):
+@pytest.mark.parametrize(("zarr_format", "sharded"), [(2, False), (3, False), (3, True)])
+def test_names_that_claim_to_be_many_are_refused_before_memory_is_taken(zarr_format, sharded, planted, tmp_path):
     """A chunk of names whose number of texts is damaged took 17 GB."""
     write_cells(tmp_path / "cells", planted[0], zarr_format)
     folder = tmp_path / "cells" / "obs" / "_index"
     shutil.rmtree(folder)
-    zarr.create_array(folder, shape=M, chunks=M, dtype=str, zarr_format=zarr_format)[:] = np.array(CELLS, dtype=object)
+    options = {"shards": (M,)} if sharded else {}
+    names = zarr.create_array(folder, shape=(M,), chunks=(M // 2,), dtype=str, zarr_format=zarr_format, **options)
+    names[:] = np.array(CELLS, dtype=object)
     assert read_blocks(tmp_path / "cells").row_names(np.array([3])).tolist() == CELLS[3:4]
-    chunk = next(file for file in folder.rglob("*") if file.is_file() and file.name == "0")
+    file = next(file for file in folder.rglob("*") if file.is_file() and file.name == "0")
     codec = numcodecs.Zstd() if zarr_format == 3 else numcodecs.get_codec(compressor_of(folder))
-    chunk.write_bytes(codec.encode(b"\xff\xff\xff\x7f" + bytes(codec.decode(chunk.read_bytes()))[4:]))
+    stored = file.read_bytes()
+    start, size = np.frombuffer(stored[-36:-20], dtype="<u8").tolist() if sharded else (0, len(stored))
+    damaged = codec.encode(b"\xff\xff\xff\x7f" + bytes(codec.decode(stored[start : start + size]))[4:])
+    index = struct.pack("<4Q", 0, len(damaged), 0, len(damaged))
+    file.write_bytes(damaged + (index + stored[-4:] if sharded else b""))
     with pytest.raises(ValueError, match="claims more texts than it can hold"):
         read_blocks(tmp_path / "cells")
 
