@@ -278,6 +278,7 @@ def test_ctrl_c_ends_the_child_too(tmp_path):
     interrupt = threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT])
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        # The timer starts when the child runs, so inside of the block.
         with pytest.raises(KeyboardInterrupt), child_process.ChildReader(source.path, source) as reader:  # noqa: PT012
             interrupt.start()
             reader.receive()

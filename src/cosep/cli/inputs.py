@@ -72,6 +72,7 @@ def _files(path: Path) -> Iterator[FileId]:
         if (file := _file_of_stream(0)) is not None:
             yield file
         return
+    # Names as text, since a store can have very many files.
     inside = (os.path.join(folder, name) for folder, _, files in os.walk(path) for name in files)  # noqa: PTH118
     for name in inside if path.is_dir() else [path]:
         try:

@@ -115,6 +115,7 @@ class ChildReader:
     def _fill(self, buffer: memoryview) -> None:
         pipe = self.process.stdout
         while buffer:
+            # The type of pipes does not list readinto, which pipes of bytes have.
             count = 0 if pipe is None else pipe.readinto(buffer)  # type: ignore[attr-defined]
             if not count:
                 self._fail()
