@@ -77,8 +77,12 @@ def make(random: Random, folder: Path) -> Case:
         "n_cols": random.randint(1, min(4, n)),
         "method": random.choice(sorted(BOTH_SELECTORS)),
         "random_state": 0,
-        "scaling": random.choice((None, None, "rows", "columns", "degree")),
+        "scaling": random.choice((None, "rows", "columns", "degree", "degree", "pair")),
     }
+    if options["scaling"] == "pair":
+        options["scaling"] = tuple([random.uniform(0.1, 10.0) for _ in range(size)] for size in X.shape)
+    if random.random() < 0.3:
+        options["sample_weight"] = [random.choice((0, 1, 1, 2, 0.5, 7.0)) for _ in range(m)]
     np.save(folder / "X.npy", X)
     (folder / "options.txt").write_text(f"{options}\n{form.__name__}, cut at {cuts}\n", encoding="utf-8")
     return Case(f"{kind}, {options['method']}", partial(compare, X, form, cuts, options))
@@ -112,7 +116,9 @@ def compare(X: Any, form: Any, cuts: list[int], options: dict[str, Any]) -> None
             raise CaseEnded(WRONG_ANSWER, detail, f"{name} {options['method']}")
     for model, where in ((whole, "memory"), (parts, "blocks")):
         for name, axis in (("row_labels_", 1), ("column_labels_", 0)):
-            if not np.array_equal(np.asarray(getattr(model, name)) == -1, ~X.any(axis=axis)):
+            # Columns are those of the rows that are not left out.
+            counted = X if axis == 1 else X[np.asarray(options.get("sample_weight", np.ones(len(X)))) > 0]
+            if not np.array_equal(np.asarray(getattr(model, name)) == -1, ~counted.any(axis=axis)):
                 detail = f"{name} in {where}: {np.asarray(getattr(model, name)).tolist()}"
                 raise CaseEnded(WRONG_ANSWER, f"not -1 for zeros alone, {detail}", f"zeros, {name} in {where}")
 
@@ -128,6 +134,7 @@ def _check_equal(one: Any, other: Any, names: tuple[str, ...], options: dict[str
 def _fit_or_error(X: Any, options: dict[str, Any]) -> Any:
     """Return the fitted model, or the error."""
     try:
-        return CoSeparableNMF(**options).fit(X)
+        parameters = {name: value for name, value in options.items() if name != "sample_weight"}
+        return CoSeparableNMF(**parameters).fit(X, sample_weight=options.get("sample_weight"))
     except ValueError as error:
         return error

@@ -35,7 +35,8 @@ SKLEARN_ERRORS = ("HALSNMF.set_output", "CoSeparableNMF.get_indices", ".get_feat
 ARGUMENT_ALIASES = {
     "first": ("X",), "second": ("X",), "selection": ("row_indices", "col_indices"), "core": ("factors",),
     "candidates": ("col_pool", "pool"), "include": ("col_pool", "pool"), "meta": ("history",), "row_names": ("rows",),
-    "col_names": ("columns",), "X": ("n_components", "n_rows", "n_cols"), "rows": ("stability", "explanation"),
+    "col_names": ("columns",), "row_factors": ("row factors",),
+    "col_factors": ("column factors",), "X": ("n_components", "n_rows", "n_cols"), "rows": ("stability", "explanation"),
 }  # fmt: skip
 MANY_NUMBERS = re.compile(r"(?:[-\d.e+]+,? +){12}")
 # Values that may raise when they are called, and those that are implemented in C.

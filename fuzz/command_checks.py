@@ -20,7 +20,8 @@ from fuzz.processes import Outcome, Run, finish, start
 SECONDS = 150.0
 # Exit codes of success, bad input, Ctrl-C and SIGTERM.
 EXIT_CODES = {0, 2, 130, 143}
-INPUTS = ("a.csv", "b.csv", "x.npy", "x.npz", "x.txt", "x.zarr", "parts", "labels.txt")
+SIDE_INPUTS = ("labels.txt", "weights.txt", "weights.csv", "zeros.txt")
+INPUTS = ("a.csv", "b.csv", "x.npy", "x.npz", "x.txt", "x.zarr", "parts", *SIDE_INPUTS)
 # Parts of the output that differ between two runs of the same command.
 CHANGING_PARTS = re.compile(rb'"seconds": [\d.]+|\d\d\d\d-\d\d-\d\d|\d\d:\d\d(:\d\d)?')
 FILES = ("model.npz", "rows.csv", "rows.zarr", "columns.csv", "core.csv", "summary.json", "report.html")
@@ -51,6 +52,9 @@ def write_inputs(folder: Path) -> None:
     scipy.sparse.save_npz(folder / "x.npz", scipy.sparse.csr_array(X))
     (folder / "x.txt").write_text("\n".join(TEXTS), encoding="utf-8")
     (folder / "labels.txt").write_text("a\nb\n" * 7, encoding="utf-8")
+    (folder / "weights.txt").write_text("1\n2\n" * 7, encoding="utf-8")
+    (folder / "weights.csv").write_text("name,weight\n" + "".join(f"a{i},{i}\n" for i in range(14)), encoding="utf-8")
+    (folder / "zeros.txt").write_text("0\n" * 14, encoding="utf-8")
     write_blocks(folder / "x.zarr", [X[:5], X[5:]])
     (folder / "parts").mkdir()
     for k in range(2):

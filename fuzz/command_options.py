@@ -17,7 +17,10 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--rows": ("2", "2", "1", "0", "-1", "99999", "1.5", "x", ""),
     "--cols": ("2", "2", "1", "0", "-1", "99999", "nan"),
     "--method": ("spa", "faithful", "cosfgm", "nonsense", "", "\x1b[31m"),
-    "--scaling": ("none", "rows", "sinkhorn", "x"),
+    "--scaling": ("none", "degree", "rows", "columns", "sinkhorn", "x"),
+    "--weights": ("weights.txt", "weights.txt", "weights.csv", "zeros.txt", "labels.txt", "a.csv", "nothing", "x.npy",
+                  "parts", "-", "out/rows.csv"),
+    "--grow": ("out", "out", "out/model.npz", "nothing", "a.csv", "parts", "."),
     "--stability": ("0", "2", "-1", "x"),
     "--labels": ("labels.txt", "a.csv", "nothing", "x.npy"),
     "--label-column": ("c1", "name", "nothing"),
@@ -47,10 +50,10 @@ FLAGS = {
 }
 # Options that are chosen often; `fit` takes almost all others as well.
 USUAL: dict[str, tuple[str, ...]] = {
-    "fit": ("--rows", "--cols", "--out", "--method", "--stability"),
+    "fit": ("--rows", "--cols", "--out", "--method", "--scaling", "--weights", "--stability"),
     "transform": ("--out",),
-    "rank": ("--ranks", "--plot"),
-    "compare": ("--rows", "--cols", "--methods"),
+    "rank": ("--ranks", "--plot", "--scaling", "--weights"),
+    "compare": ("--rows", "--cols", "--methods", "--scaling"),
     "nonsense": (),
 }
 

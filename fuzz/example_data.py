@@ -41,6 +41,7 @@ def fitted(name: Any) -> Any:
         "mix": lambda: cosep.mix(X, some_selection()),
         "explanation": lambda: cosep.explain(fitted("mix"), X),
         "stability": lambda: cosep.stability(X, some_selection(), method="spa", n_draws=2),
+        "path": lambda: cosep.selection_path(X, factorization=fitted("mix")),
         "rank": lambda: cosep.choose_rank(X, [2, 3], method="spa"),
         "preselection": lambda: cosep.preselect(X, 5),
         "minimal": lambda: theory.minimal_coseparable(X),

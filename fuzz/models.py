@@ -33,8 +33,12 @@ from fuzz.outcomes import WRONG_ANSWER, CaseEnded
 CASES = 2000
 BATCH = 25
 LIMITS = Limits(cpu=10.0)
-# Cases below these draws change bytes or the header, the others change entries; and the share that writes a report.
-BYTES_SHARE, HEADER_SHARE, REPORT_SHARE = 0.4, 0.7, 0.05
+# Cases below these draws change bytes, the header or the norm, the others change entries.
+BYTES_SHARE, HEADER_SHARE, SCALING_SHARE = 0.35, 0.6, 0.75
+# The share of cases that write a report.
+REPORT_SHARE = 0.05
+# Factors of a norm that are not positive, not finite, or whose squares are beyond the range of floats.
+WRONG_FACTORS = (0.0, -0.0, -1.0, np.nan, np.inf, -np.inf, 5e-324, 1e-308, 1e-160, 1e160, 1e308)
 
 _MODELS: dict[str, bytes] = {}
 
@@ -56,13 +60,16 @@ def records() -> dict[str, Factorization]:
     X = matrix()
     names: dict[str, Any] = {"row_names": np.array(ROW_NAMES), "col_names": np.array(COL_NAMES)}
     meta = {"method": "faithful", "scaling": None, "command": "cosep fit x.csv"}
-    full = CoSeparableNMF(3, 2).fit(X).factorization_
+    full = CoSeparableNMF(3, 2, scaling=None).fit(X).factorization_
+    weights = np.arange(len(X)) % 3 + 1
+    weighted = CoSeparableNMF(2, 2, scaling="rows").fit(X, sample_weight=weights).factorization_
     scaled = CoSeparableNMF(2, 3, scaling="degree").fit(scipy.sparse.csr_array(X)).factorization_
     narrow = CoSeparableNMF(2, 2).fit(X.astype(np.float32)).factorization_
     text = {"column": None, "stop_words": "english", "min_df": 2, "top_words": None, "lowercase": True}
     return {
         "full": replace(full, **names, meta={**full.meta, **meta}),
         "scaled": replace(scaled, **names, meta={**scaled.meta, **meta}),
+        "weighted": replace(weighted, **names, meta={**weighted.meta, **meta}),
         "texts": replace(narrow, **names, meta={**narrow.meta, **meta, "text": text}),
         "one side": mix(X, spa(X, 3)),
     }
@@ -76,6 +83,8 @@ def make(random: Random, folder: Path) -> Case:
         data = mutate_bytes(random, data, _MODELS[random.choice(sorted(_MODELS))])
     elif share < HEADER_SHARE:
         data = _with_another_header(random, data)
+    elif share < SCALING_SHARE:
+        data = _with_another_scaling(random, data)
     else:
         data = mutate_archive(random, data, folder)
     path = folder / "model.npz"
@@ -108,6 +117,41 @@ def _with_another_header(random: Random, data: bytes) -> bytes:
             held = sink.getvalue()
         changed.append((name, held))
     return write_archive(random, changed)
+
+
+def _with_another_scaling(random: Random, data: bytes) -> bytes:
+    """Change the factors of the norm: their values, number, type or shape, or whether they are there."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        entries = {info.filename: archive.read(info) for info in archive.infolist()}
+    rows, cols = "scaling_rows.npy", "scaling_cols.npy"
+    target = random.choice((rows, cols))
+    factors = np.load(io.BytesIO(entries[target])) if target in entries else np.ones(random.choice((3, 8)))
+    change = random.choice(("value", "value", "all", "length", "type", "shape", "drop", "swap"))
+    if change == "drop":
+        entries.pop(target, None)
+    elif change == "swap" and rows in entries:
+        entries[rows], entries[cols] = entries[cols], entries[rows]
+    else:
+        sink = io.BytesIO()
+        np.save(sink, _changed_factors(random, factors, change))
+        entries[target] = sink.getvalue()
+    return write_archive(random, list(entries.items()))
+
+
+def _changed_factors(random: Random, factors: Any, change: str) -> Any:
+    """Return factors with one change."""
+    factors = factors.copy()
+    if change == "value":
+        factors[random.randrange(len(factors))] = random.choice(WRONG_FACTORS)
+    elif change == "all":
+        factors = factors * 0 + random.choice(WRONG_FACTORS)
+    elif change == "length":
+        factors = factors[: random.choice((0, 1, len(factors) - 1))]
+    elif change == "type":
+        factors = factors.astype(random.choice(("f2", "f4", ">f8", "g", "c16", "i8", "U8", "?")))
+    else:
+        factors = random.choice((factors[None], factors[:, None], np.asarray(factors[0])))
+    return factors
 
 
 def use(path: Path, page: Path | None) -> None:

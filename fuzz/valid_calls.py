@@ -1,5 +1,6 @@
 """One valid call of every public function, estimator method and record."""
 
+from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -60,20 +61,49 @@ def register_calls() -> None:
          selector=fresh(lambda: cosep.spa), cols=6, X=X, r=3)
     call("preselect", cosep.preselect, X=X, n=4, callback=None)
     call("Preselection.original", lambda positions: fitted("preselection").original(positions), positions=[0, 1])
-    call("mix", cosep.mix, X=X, selection=fresh(some_selection), max_iter=5, tol=1e-3, callback=None)
+    call("mix", cosep.mix, X=X, selection=fresh(some_selection), scaling=None, sample_weight=None, max_iter=5, tol=1e-3,
+         callback=None)
     call("mix_generalized", cosep.mix_generalized, X=X, selection=fresh(some_selection), max_iter=5, tol=1e-3,
          callback=None)
     call("explain", cosep.explain, factorization=fresh(lambda: fitted("mix")), X=X, callback=None)
-    call("stability", cosep.stability, X=X, selection=fresh(some_selection), method="spa", n_draws=2, share=0.8,
+    call("stability", cosep.stability, X=X, selection=fresh(some_selection), method="spa", scaling=None,
+         sample_weight=None, n_draws=2, share=0.8, random_state=0, n_jobs=None, callback=None)
+    call("selection_path", cosep.selection_path, X=X, n_rows=3, n_cols=2, factorization=None, method="spa",
+         scaling=None, sample_weight=None, callback=None)
+    call("selection_path of factors", cosep.selection_path, X=X, n_rows=None, n_cols=None,
+         factorization=fresh(lambda: fitted("mix")))
+    call("SelectionPath.n_needed", lambda share, part, of: fitted("path").n_needed(share, part=part, of=of), share=0.9,
+         part="core", of="bound")
+    call("choose_rank", cosep.choose_rank, X=X, ranks=[2], method="spa", scaling=None, sample_weight=None,
          random_state=0, n_jobs=None, callback=None)
-    call("choose_rank", cosep.choose_rank, X=X, ranks=[2], method="spa", random_state=0, n_jobs=None, callback=None)
     call("row_blocks", cosep.row_blocks, X=X, layer=None)
     call("row_blocks of a list", lambda first, second: cosep.row_blocks([first, second]), first=X[:6], second=X[6:])
     call("annotate", cosep.annotate, adata=fresh(as_anndata()), n_rows=3, n_cols=3, layer=None, key="cosep",
          row_pool=None, col_pool=None, method="spa", scaling=None, max_iter=5)
+    _register_norms()
     _register_records()
     _register_estimators()
     _register_rest()
+
+
+def _register_norms() -> None:
+    """Register calls with the factors of a norm, and with weights of rows, as arguments."""
+
+    def fit(X: Any, row_factors: Any, col_factors: Any, sample_weight: Any) -> Any:
+        return cosep.CoSeparableNMF(3, 3, method="spa", scaling=(row_factors, col_factors), max_iter=3).fit(
+            X, sample_weight=sample_weight)
+
+    def used(scaling: Any, sample_weight: Any) -> Any:
+        model = cosep.CoSeparableNMF(3, 3, method="spa", scaling=scaling, max_iter=3)
+        record = model.fit(X, sample_weight=sample_weight).factorization_
+        return cosep.describe(record, X), cosep.explain(record, X), model.transform(X), model.score(X)
+
+    factors = {"row_factors": np.linspace(1, 2, 12), "col_factors": np.linspace(1, 2, 10), "sample_weight": None}
+    call("CoSeparableNMF of factors", fit, X=X, **factors)
+    call("CoSeparableNMF of factors in blocks", lambda X, **rest: fit(cosep.row_blocks(X), **rest), X=X, **factors)
+    call("CoSeparableNMF in a norm used", used, scaling="degree", sample_weight=None)
+    call("CoSeparableNMF.score weighted", lambda X, sample_weight: fitted("CoSeparableNMF").score(
+         X, sample_weight=sample_weight), X=X, sample_weight=np.arange(1.0, 13.0))
 
 
 def _register_records() -> None:
@@ -100,6 +130,12 @@ def _register_records() -> None:
 
     call("Factorization used", used, row_factor=np.ones((4, 2)), core=np.ones((2, 3)),
          col_factor=np.ones((3, 5)), row_labels=[0, 1, 0, 1], row_names=list("abcd"), meta={"a": 1})
+
+    def measured(name: Any, rows: Any, cols: Any) -> Any:
+        made = replace(fitted("mix"), scaling=cosep.Scaling(name, rows, cols))
+        return made.relative_error(X), made.T.row_errors(X.T), made.fidelity(X), cosep.describe(made, X)
+
+    call("Factorization in a norm", measured, name="rows", rows=np.linspace(1, 2, 12), cols=np.linspace(1, 2, 10))
     for method in ("relative_error", "row_errors", "fidelity"):
         call(f"Factorization.{method}", lambda X, method=method: getattr(fitted("mix"), method)(X), X=X)
     call("Factorization.reconstruct", lambda rows: fitted("mix").reconstruct(rows), rows=None)
@@ -137,14 +173,16 @@ def _register_estimator(name: str, parameters: dict[str, Any]) -> None:
     kind = getattr(cosep, name)
     new = kind(**parameters)
 
-    def fit(X: Any, **parameters: Any) -> Any:
-        return kind(**parameters).fit(X)
+    def fit(X: Any, sample_weight: Any = None, **parameters: Any) -> Any:
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return kind(**parameters).fit(X, **weights)
 
     def apply(X: Any, method: Any) -> Any:
         model = fitted(name) if method != "fit_transform" else clone(new)
         return getattr(model, method)(X)
 
-    call(f"{name}.fit", fit, X=X, **parameters)
+    weighted = {"sample_weight": None} if "sample_weight" in signature(kind.fit).parameters else {}
+    call(f"{name}.fit", fit, X=X, **weighted, **parameters)
     for method, n_cols in METHODS.items():
         if hasattr(kind, method):
             call(f"{name}.{method}", lambda X, method=method: apply(X, method), X=X[:, :n_cols])
@@ -163,12 +201,16 @@ def _register_estimators() -> None:
     call("HALSNMF to pandas", pandas_out, X=X)
     call("HALSNMF.set_output", lambda transform: cosep.HALSNMF(3, max_iter=3).set_output(transform=transform)
          .fit(X).transform(X), transform="default")
+    call("CoSeparableNMF.grow", lambda X, n_rows, n_cols, sample_weight: fitted("CoSeparableNMF").grow(
+         X, n_rows, n_cols, sample_weight=sample_weight), X=X, n_rows=4, n_cols=5, sample_weight=None)
+    call("SeparableNMF.grow", lambda X, n_components: fitted("SeparableNMF").grow(X, n_components), X=X, n_components=4)
     call("CoSeparableNMF.get_indices", lambda i: fitted("CoSeparableNMF").get_indices(i), i=1)
 
-    def fit_blocks(X: Any, **parameters: Any) -> Any:
-        return cosep.CoSeparableNMF(**parameters).fit(cosep.row_blocks(X))
+    def fit_blocks(X: Any, sample_weight: Any, **parameters: Any) -> Any:
+        return cosep.CoSeparableNMF(**parameters).fit(cosep.row_blocks(X), sample_weight=sample_weight)
 
-    call("CoSeparableNMF.fit_blocks", fit_blocks, X=X, **PARAMETERS["CoSeparableNMF"] | {"sample_size": 8})
+    call("CoSeparableNMF.fit_blocks", fit_blocks, X=X, sample_weight=None,
+         **PARAMETERS["CoSeparableNMF"] | {"sample_size": 8})
 
     def fit_then_transform(first: Any, second: Any) -> Any:
         return cosep.HALSNMF(3, max_iter=3).fit(first).transform(second)
@@ -200,6 +242,8 @@ def _register_rest() -> None:
     call("plots.matrix", plots.matrix, factorization=fresh(lambda: fitted("mix")), X=X)
     call("plots.errors", plots.errors, explanation=fresh(lambda: fitted("explanation")), row_names=None, col_names=None)
     call("plots.stability", plots.stability, result=fresh(lambda: fitted("stability")), row_names=None, col_names=None)
+    call("plots.selection_path", plots.selection_path, path=fresh(lambda: fitted("path")), row_names=None,
+         col_names=None)
     call("plots.rank_curve", plots.rank_curve, choice=fresh(lambda: fitted("rank")))
     _register_fields()
     for name in ("is_coseparable", "is_generalized_separable", "to_cur", "compress"):
@@ -221,7 +265,7 @@ def _register_fields() -> None:
         return {"index": np.arange(number), "frequency": np.ones(number), "similarity": np.ones(number)}
 
     call("plots.errors of", lambda row_errors, col_errors: plots.errors(cosep.Explanation({}, {}, row_errors,
-         col_errors)), row_errors=np.ones(12), col_errors=np.ones(10))
+         col_errors, 0.5)), row_errors=np.ones(12), col_errors=np.ones(10))
     call("plots.stability of", lambda **fields: plots.stability(cosep.Stability(**fields)), rows=side(3), cols=side(2),
          n_draws=4, share=0.5)
     call("plots.stability of tables", lambda index, frequency, similarity: plots.stability(cosep.Stability(
@@ -231,12 +275,16 @@ def _register_fields() -> None:
          reason="it is", table=table)
     call("plots.rank_curve of table", lambda **table: plots.rank_curve(cosep.RankChoice(2, 2, "it is", table)), **table)
     call("write_report", report.write_report, path="report.html", factorization=fresh(lambda: fitted("mix")), X=X,
-         explanation=None, stability=None, rank=None, texts=None, command=None)
-    call("write_report of explanation", lambda rows, cols, row_errors, col_errors: report.write_report(
-         "report.html", fitted("mix"), X, explanation=cosep.Explanation(rows, cols, row_errors, col_errors)),
-         **{name: getattr(fitted("explanation"), name) for name in ("rows", "cols", "row_errors", "col_errors")})
+         explanation=None, stability=None, rank=None, selection_path=None, texts=None, command=None)
+    call("write_report of explanation", lambda **fields: report.write_report("report.html", fitted("mix"), X,
+         explanation=cosep.Explanation(**fields)), **{name: getattr(fitted("explanation"), name) for name in
+                                                      ("rows", "cols", "row_errors", "col_errors", "sum_of_errors")})
     call("write_report of stability", lambda **fields: report.write_report("report.html", fitted("mix"), X,
          stability=cosep.Stability(**fields)), **{name: getattr(fitted("stability"), name) for name in
                                                   ("rows", "cols", "n_draws", "share")})
+    call("write_report of path", lambda **fields: report.write_report("report.html", fitted("mix"), X,
+         selection_path=cosep.SelectionPath(**fields)), **{name: getattr(fitted("path"), name) for name in
+                                                           ("row_indices", "col_indices", "rows", "cols", "core",
+                                                            "bound")})
     call("write_report of rank", lambda **fields: report.write_report("report.html", fitted("mix"), X,
          rank=cosep.RankChoice(**fields)), n_rows=2, n_cols=2, reason="it is", table=table)

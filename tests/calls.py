@@ -32,6 +32,7 @@ from cosep import (
     preselect,
     preselected,
     relative_approximation,
+    selection_path,
     snpa,
     spa,
     stability,
@@ -155,6 +156,12 @@ def estimated(model, A):
     return [error, model.row_labels_.tolist(), model.column_labels_.tolist()]
 
 
+def ordered(A):
+    """Return the shares along the path of the selected rows and columns."""
+    path = selection_path(A, factorization=fit())
+    return np.concatenate([path.rows, path.cols, path.core, path.bound]).tolist()
+
+
 def figures(record, *columns):
     """Return some columns of both tables of a record, one after the other."""
     return np.concatenate([side[column] for side in (record.rows, record.cols) for column in columns]).tolist()
@@ -218,6 +225,8 @@ SCORES = {
 }
 ASSESSMENTS = {
     "explain": lambda A: figures(explain(fit(), A), "share", "loss", "runner_up_loss", "size"),
+    "selection_path": ordered,
+    "selection_path of sizes": lambda A: selection_path(A, 4, 4).rows.tolist(),
     "stability": lambda A: figures(stability(A, CHOSEN, method="spa", n_draws=3), "frequency", "similarity"),
 }
 SCALERS = {f"scale by {rule}": (lambda A, rule=rule: scale(A, rule)[0].take().ravel().tolist()) for rule in SCALINGS}

@@ -87,6 +87,7 @@ def explanation(result, zeros=()):
         cols=_table(result.selection.col_indices, n, 3),
         row_errors=errors,
         col_errors=np.random.default_rng(4).uniform(0, 1, n),
+        sum_of_errors=0.5,
     )
 
 
@@ -98,6 +99,20 @@ def stability(result):
         for side, indices in (("rows", result.selection.row_indices), ("cols", result.selection.col_indices))
     }
     return SimpleNamespace(n_draws=20, share=0.8, **sides)
+
+
+def path(result):
+    """Return an object with the fields of a SelectionPath."""
+    rows, cols = result.selection.row_indices, result.selection.col_indices
+    most = max(len(rows), len(cols))
+    return SimpleNamespace(
+        row_indices=np.array(rows)[::-1],
+        col_indices=np.array(cols)[::-1],
+        rows=np.linspace(0.1, 0.5, len(rows)),
+        cols=np.linspace(0.2, 0.6, len(cols)),
+        core=np.linspace(0.0, 0.4, most),
+        bound=np.linspace(0.4, 0.8, most),
+    )
 
 
 def rank_choice(pairs=((2, 2), (2, 3), (3, 2), (3, 3))):

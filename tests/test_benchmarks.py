@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+import scipy.sparse
 import threadpoolctl
 
 from benchmarks import (
@@ -19,10 +20,12 @@ from benchmarks import (
     large,
     limits,
     memory,
+    one_model,
     page,
     threads,
 )
 from cosep import CoSeparableNMF, faithful, make_coseparable
+from experiments.data import MissingDataError
 
 
 @pytest.fixture
@@ -58,7 +61,7 @@ def test_one_benchmark_alone_leaves_the_others_open(tmp_path):
 def test_an_unknown_benchmark_is_refused_by_name(capsys):
     with pytest.raises(SystemExit):
         __main__.main(["nonsense"])
-    assert "no benchmark nonsense; there are defaults, ablation" in capsys.readouterr().err
+    assert "no benchmark nonsense; there are defaults, degree_share, one_model" in capsys.readouterr().err
 
 
 def test_a_process_of_its_own_has_the_threads_it_was_given():
@@ -111,11 +114,12 @@ def test_halves_are_disjoint_and_together_everything():
 def test_predictions_of_all_methods_are_measured_alike():
     known, unseen = completion.halves(data.load("planted").X, seed=0)
     unseen[0] = 0.0
-    model = CoSeparableNMF(4, 4).fit(known)
+    model = CoSeparableNMF(4, 4, scaling=None).fit(known)
     predicted = model.complete(unseen[:, model.col_indices_])
     predicted[:, model.col_indices_] = np.nan
     measured = completion.off(unseen, predicted, model.col_indices_)
-    assert measured == pytest.approx(100 * (1 - model.completion_score(unseen)))
+    assert measured == completion.completed(unseen, model)
+    assert measured == pytest.approx(100 * np.sqrt(1 - model.completion_score(unseen)))
 
 
 def test_repeated_rows_and_columns_are_those_chosen_and_as_many_others():
@@ -140,22 +144,26 @@ def test_no_column_is_closest_twice():
 
 
 def of_the_default(**figures):
-    """Return made-up rows of one document set, those of the default changed."""
+    """Return made-up rows of one document set, those of the default and of it in the plain norm changed."""
     names = ("rows_pct", "columns_pct", "core_pct", "refitted_pct", "row_accuracy_pct", "column_accuracy_pct")
     row = {"set": "k1b", "method": "", **dict.fromkeys(names, 80.0), "s": 1.0}
-    return [row | {"method": "default"} | figures, *(row | {"method": name} for name in ("greedy", "medoids", "NMF"))]
+    changed = [row | {"method": name} | figures for name in ("default", defaults.PLAIN)]
+    return [*changed, *(row | {"method": name} for name in ("greedy", "medoids", "NMF"))]
 
 
 @pytest.mark.parametrize(
     ("figures", "missed"),
     [
         ({}, []),
-        ({"rows_pct": 78.3}, ["fidelity of rows"]),
+        ({"rows_pct": 78.3}, ["scaling=None: fidelity of rows"]),
         ({"columns_pct": 78.3}, ["the same, columns"]),
         ({"core_pct": 75.9}, ["the same, core"]),
-        ({"refitted_pct": 79.1}, ["refitted"]),
-        ({"row_accuracy_pct": 65.9, "column_accuracy_pct": 65.9}, ["accuracy of documents", "accuracy of words"]),
-        ({"s": 2.1}, ["seconds"]),
+        ({"refitted_pct": 79.1}, ["scaling=None: refitted"]),
+        (
+            {"row_accuracy_pct": 64.9, "column_accuracy_pct": 64.9},
+            ["default: accuracy of documents", "default: accuracy of words"],
+        ),
+        ({"s": 2.1}, ["default: seconds"]),
     ],
 )
 def test_every_figure_of_the_default_is_held_against_its_bar(figures, missed):
@@ -170,6 +178,41 @@ def test_a_page_shows_the_means_over_document_sets_before_the_rows():
     text = page.section("defaults", defaults, [row | dict.fromkeys(page.SOURCE + page.PLACE, "x") for row in rows])
     assert text.index("| default | 55.00 | 80.00 |") < text.index("| k1b | default | 50.00 |")
     assert "| 2 |" in text[text.index("| default | 55.00") :].splitlines()[0]
+
+
+def test_clusters_of_blocks_are_those_of_their_representatives():
+    X = np.kron(np.diag([3.0, 1.0, 2.0]), np.ones((4, 5)))
+    row = one_model.of_model(X, CoSeparableNMF(3, 3).fit(X))
+    figures = ("own_pct", "own_columns_pct", "agree_pct", "rows_pct", "core_pct", "plain_refitted_pct", "of_bound_pct")
+    assert [row[name] for name in figures] == pytest.approx([100.0] * len(figures))
+
+
+def test_rows_without_a_class_or_a_label_do_not_count():
+    problem = data.Problem(np.ones((5, 1)), 2, None, np.array([0, 0, 1, 1, -1]))
+    row = one_model.against_classes(problem, one_model.Labels(np.array([1, 1, 0, -1, 0]), None))
+    assert row["nmi"] == pytest.approx(1.0)
+    assert "column_accuracy_pct" not in row
+
+
+def test_zero_rows_and_columns_have_no_label_by_a_degree_scaled_nmf():
+    X = np.kron(np.eye(2), np.ones((3, 3)))
+    X[0], X[:, 5] = 0.0, 0.0
+    rows, cols = one_model.by_degree_nmf(X, 2)
+    assert (rows == -1).nonzero()[0].tolist() == [0]
+    assert (cols == -1).nonzero()[0].tolist() == [5]
+
+
+def test_every_figure_of_the_one_model_is_held_against_its_bar():
+    assert {bar.verdict for bar in one_model.bars([])} == {"not measured"}
+    ours = {"method": one_model.DEFAULT, "own_pct": 93.0, "agree_pct": 66.0, "s": 1.0, "bound_s": 0.1}
+    accuracies = {"row_accuracy_pct": 65.0, "column_accuracy_pct": 65.0}
+    rows = [{"set": "k1b", **ours, **accuracies}]
+    for name in ("docstrings", "digits", "images", "osmFISH", "mutations"):
+        rows += [{"set": name, **ours, "nmi": 0.8}, {"set": name, "method": "NMF", "nmi": 0.8, "s": 1.0}]
+    assert {bar.verdict for bar in one_model.bars(rows)} == {"met"}
+    worse = [{name: 0.99 * value if isinstance(value, float) else value for name, value in row.items()} for row in rows]
+    slower = [row | {"bound_s": 0.2} for row in worse]
+    assert [bar.verdict for bar in one_model.bars(slower)] == [*["missed"] * 4, *["met"] * 5, "missed"]
 
 
 @pytest.mark.parametrize("name", ablation.VARIANTS)
@@ -201,3 +244,12 @@ def test_published_sets_have_the_shapes_of_the_paper():
     assert data.load("la12").X.shape == (6279, 1000)
     assert data.load("NG10").X.shape == (9963, 1000)
     assert data.load("faces").X.shape == (437, 400)
+    assert data.load("trade").row_classes is None
+    assert scipy.sparse.issparse(data.load("microbiome-ravel").X)
+    assert not scipy.sparse.issparse(data.load("osmFISH").X)
+
+
+def test_a_table_that_is_not_there_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("COSEP_DATA", str(tmp_path))
+    with pytest.raises(MissingDataError, match=r"no file tables/trade\.npz"):
+        data.load("trade")

@@ -52,9 +52,10 @@ def test_kernels_import_nothing_of_other_rooms():
     assert all(other.startswith("kernels.") for name in kernels for other in imported(name))
 
 
-# Rooms that know how the entries of a matrix are stored, and files that hand them to a selector, which may be a user's.
+# Rooms that know how the entries of a matrix are stored, and files that hand them to a selector, which may be a user's,
+# or to a model of another package.
 STORAGE = ("matrix.", "io.")
-HAND_OVER = {"assess.selecting", "fit.selector", "select.both_sides", "select.preselected", "select.scaled"}
+HAND_OVER = {"assess.selecting", "findings.comparison", "fit.selector", "select.both_sides", "select.preselected"}
 
 
 @pytest.mark.parametrize("name", sorted(name for name in FILES.keys() - HAND_OVER if not name.startswith(STORAGE)))

@@ -31,8 +31,10 @@ def test_submodules_are_reachable_without_importing_them():
 
 
 def test_every_selector_is_public():
-    for name in {*COLUMN_SELECTORS, *EITHER_SELECTORS, *BOTH_SELECTORS}:
+    for name in {*COLUMN_SELECTORS, *EITHER_SELECTORS, *BOTH_SELECTORS} - {"faithful"}:
         assert getattr(cosep, name) is {**BOTH_SELECTORS, **COLUMN_SELECTORS, **EITHER_SELECTORS}[name]
+    assert cosep.faithful is BOTH_SELECTORS["faithful"]
+    assert cosep.faithful_columns is COLUMN_SELECTORS["faithful"]
 
 
 def test_every_public_function_has_an_example():

@@ -29,6 +29,7 @@ from cosep import (
     plots,
     preselected,
     row_blocks,
+    selection_path,
     spa,
     stability,
 )
@@ -95,8 +96,13 @@ def with_field(draw, fields, name):
     return lambda value: draw(SimpleNamespace(**fields | {name: value}))
 
 
-ERRORS = {"rows": REASONS, "cols": {}, "row_errors": np.ones(9), "col_errors": np.ones(7)}
+ERRORS = {"rows": REASONS, "cols": REASONS, "row_errors": np.ones(9), "col_errors": np.ones(7), "sum_of_errors": 0.5}
 DRAWS = {"rows": SIDE, "cols": SIDE, "n_draws": 4, "share": 0.5}
+PATH = {
+    "row_indices": [0, 1, 2],
+    "col_indices": [0, 1, 2],
+    **dict.fromkeys(("rows", "cols", "core", "bound"), np.ones(3)),
+}
 CHOICE = {"n_rows": 2, "n_cols": 2, "reason": "it is", "table": TRIED}
 CALLS = {
     "X of spa": ("X", lambda value: spa(value, 2)),
@@ -126,6 +132,10 @@ CALLS = {
     "selection of to_cur": ("selection", lambda value: to_cur(X, value)),
     "col_indices": ("col_indices", lambda value: is_separable(X, value)),
     "factorization": ("factorization", lambda value: explain(value, X)),
+    "factorization of selection_path": ("factorization", lambda value: selection_path(X, factorization=value)),
+    "n_cols of selection_path": ("n_cols", lambda value: selection_path(X, 2, value)),
+    "n_rows of grow": ("n_rows", lambda value: CoSeparableNMF(2, 2).fit(X).grow(X, value)),
+    "X of grow": ("X", lambda value: CoSeparableNMF(2, 2).fit(X).grow(value)),
     "ranks": ("ranks", lambda value: choose_rank(X, value)),
     "n_jobs": ("n_jobs", lambda value: stability(X, CHOSEN, n_jobs=value)),
     "labels_true": ("labels_true", lambda value: clustering_accuracy(value, [0, 1])),
@@ -164,7 +174,7 @@ CALLS = {
     "explanation of plots.errors": ("explanation", plots.errors),
     "row_names of plots.errors": ("row_names", lambda value: plots.errors(SimpleNamespace(**ERRORS), row_names=value)),
     "col_names of plots": ("col_names", lambda value: plots.stability(SimpleNamespace(**DRAWS), col_names=value)),
-    **{f"{name} of plots.errors": (name, with_field(plots.errors, ERRORS, name)) for name in list(ERRORS)[2:]},
+    **{f"{name} of plots.errors": (name, with_field(plots.errors, ERRORS, name)) for name in list(ERRORS)[2:4]},
     **{f"{name} of plots.stability": (name, with_field(plots.stability, DRAWS, name)) for name in DRAWS},
     **{f"{name} of plots.stability.rows": (
         name, lambda value, name=name: plots.stability(SimpleNamespace(**DRAWS | {"rows": SIDE | {name: value}}))
@@ -175,13 +185,17 @@ CALLS = {
     ) for name in TRIED},
     **{f"{part} of write_report": (
         part, lambda value, part=part: report_of("report.html", **{part: value})
-    ) for part in ("explanation", "stability", "rank", "texts", "command")},
+    ) for part in ("explanation", "stability", "rank", "selection_path", "texts", "command")},
     **{f"{name} of the report's explanation": (
         name, with_field(lambda record: report_of("report.html", explanation=record), ERRORS, name)
-    ) for name in ("rows", "row_errors", "col_errors")},
+    ) for name in ERRORS},
     **{f"{name} of the report's stability": (
         name, with_field(lambda record: report_of("report.html", stability=record), DRAWS, name)
     ) for name in DRAWS},
+    **{f"{name} of plots.selection_path": (name, with_field(plots.selection_path, PATH, name)) for name in PATH},
+    **{f"{name} of the report's path": (
+        name, with_field(lambda record: report_of("report.html", selection_path=record), PATH, name)
+    ) for name in PATH},
     **{f"{name} of the report's rank": (
         name, with_field(lambda record: report_of("report.html", rank=record), CHOICE, name)
     ) for name in CHOICE},

@@ -7,6 +7,8 @@ from cosep import report as report
 from cosep import theory as theory
 from cosep.assess.explanation import Explanation as Explanation
 from cosep.assess.explanation import explain as explain
+from cosep.assess.path import SelectionPath as SelectionPath
+from cosep.assess.path import selection_path as selection_path
 from cosep.assess.rank import RankChoice as RankChoice
 from cosep.assess.rank import choose_rank as choose_rank
 from cosep.assess.stability import Stability as Stability
@@ -23,7 +25,7 @@ from cosep.estimators import TriSymmetricNMF as TriSymmetricNMF
 from cosep.findings.annotation import annotate as annotate
 from cosep.findings.describe import describe as describe
 from cosep.findings.record import Findings as Findings
-from cosep.matrix.scaling import Scaling as Scaling
+from cosep.matrix.norm import Scaling as Scaling
 from cosep.matrix.to_row_blocks import row_blocks as row_blocks
 from cosep.metrics import clustering_accuracy as clustering_accuracy
 from cosep.metrics import index_accuracy as index_accuracy

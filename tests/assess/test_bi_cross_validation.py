@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cosep import choose_rank, faithful, make_coseparable
-from cosep.assess.bi_cross_validation import N_FOLDS, agreement, explained, fitted_core, split
+from cosep.assess.bi_cross_validation import N_FOLDS, agreement, explained, fitted_core, refitted, split
 from cosep.matrix.validation import as_matrix
 from oracles import checked_nnls
 
@@ -35,6 +35,30 @@ def test_core_is_the_nonnegative_least_squares_fit_outside_the_block():
     found = fitted_core(np.ones((3, 2)), (U, V), (U[I], V[J]), target)
     assert (C == 0).any()
     np.testing.assert_allclose(found, C, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_refitted_weights_explain_no_less(seed):
+    random = np.random.default_rng(seed)
+    X, U, H = random.uniform(size=(12, 9)), random.uniform(size=(12, 3)), random.uniform(size=(3, 9))
+    found = refitted(as_matrix(X), U, H)
+    assert (found >= 0).all()
+    best = np.array([checked_nnls(found, column)[0] for column in X.T]).T
+    assert np.linalg.norm(X - found @ best) <= np.linalg.norm(X - U @ H)
+
+
+def test_refitted_weights_keep_an_exact_fit_and_allow_unused_rows():
+    U, H = rng.uniform(size=(12, 3)), rng.uniform(size=(3, 9))
+    U[:, 2] = 0.0
+    found = refitted(as_matrix(U @ H), U, H)
+    np.testing.assert_allclose(found @ H, U @ H, rtol=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("draw", [np.random.Generator.uniform, lambda random, size: random.poisson(2.0, size)])
+def test_more_rows_do_not_help_by_averaging_noise(draw, seed):
+    noise = draw(np.random.default_rng(seed), size=(60, 50)).astype(float)
+    assert choose_rank(noise, range(1, 4)).best == (1, 1)
 
 
 def test_errors_are_those_of_the_formula():

@@ -64,7 +64,7 @@ def test_reason_says_that_larger_ranks_may_be_better():
 
 
 def test_given_ranks_are_tried_and_the_table_is_sorted():
-    choice = choose_rank(planted(), ranks=[(5, 3), 2, (3, 3), (2, 2), (3, 5)])
+    choice = choose_rank(planted(noise=0.001), ranks=[(5, 3), 2, (3, 3), (2, 2), (3, 5)])
     assert isinstance(choice, RankChoice)
     tried = list(zip(choice.table["n_rows"].tolist(), choice.table["n_cols"].tolist(), strict=True))
     assert tried == [(2, 2), (3, 3), (3, 5), (5, 3)]
@@ -74,6 +74,20 @@ def test_given_ranks_are_tried_and_the_table_is_sorted():
     assert choice.table["stability"][best] == 1.0
     assert (choice.table["error_se"] > 0).all()
     assert (choice.table["stability"] <= 1).all()
+
+
+def test_the_smallest_error_is_shown_beside_the_recommendation():
+    table = {
+        "n_rows": np.array([1, 2, 3, 2]),
+        "n_cols": np.array([1, 2, 2, 3]),
+        "error": np.array([0.5, 0.4, 0.2, 0.2]),
+    }
+    assert RankChoice(1, 1, "", table).best == (2, 3)
+    choice = choose_rank(planted(noise=0.1), ranks=[1, 2, 3, 4, (4, 5)])
+    at = (choice.table["n_rows"] == choice.best[0]) & (choice.table["n_cols"] == choice.best[1])
+    assert choice.table["error"][at] == choice.table["error"].min()
+    if choice.best != pair(choice):
+        assert f"with {choice.best[0]} rows and {choice.best[1]} columns" in choice.reason
 
 
 def test_the_number_of_steps_is_announced_and_not_exceeded():

@@ -18,6 +18,9 @@ from cosep import (
     stability,
     xray,
 )
+from cosep.assess.selecting import select_from_part
+from cosep.matrix.scaling import scale
+from cosep.matrix.validation import as_matrix
 from cosep.select import BOTH_SELECTORS
 from selector_names import SEEDED
 
@@ -35,7 +38,7 @@ def assert_same(one, other):
     for mine, theirs in ((one.rows, other.rows), (one.cols, other.cols)):
         assert mine.keys() == theirs.keys()
         for name, column in mine.items():
-            np.testing.assert_array_equal(column, theirs[name])
+            np.testing.assert_allclose(column, theirs[name], rtol=1e-12 if name == "similarity" else 0)
 
 
 @pytest.mark.parametrize("method", BOTH_SELECTORS)
@@ -73,7 +76,7 @@ def test_frequencies_agree_with_counting():
         seen.append((rows, [rows[i] for i in chosen.row_indices]))
         return chosen
 
-    sure = stability(X, selection, method=recorded, n_draws=7, share=0.7, random_state=3)
+    sure = stability(X, selection, method=recorded, scaling=None, n_draws=7, share=0.7, random_state=3)
     assert {len(rows) for rows, _ in seen} == {8}
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     for k, row in enumerate(selection.row_indices):
@@ -96,12 +99,31 @@ def test_jobs_and_storage_change_nothing_and_seeds_do():
 
 def test_transposing_swaps_rows_and_columns_if_draws_are_complete():
     X = np.random.default_rng(1).random((20, 20))
-    chosen = faithful(X, 3, 4)
-    one, other = stability(X, chosen, n_draws=2, share=1.0), stability(X.T, chosen.T, n_draws=2, share=1.0)
-    np.testing.assert_array_equal(one.rows["frequency"], 1.0)
-    for name in one.rows:
-        np.testing.assert_array_equal(one.rows[name], other.cols[name])
-        np.testing.assert_array_equal(one.cols[name], other.rows[name])
+    for scaling in (None, "degree"):
+        chosen = faithful(scale(X, scaling)[0].raw, 3, 4)
+        one = stability(X, chosen, scaling=scaling, n_draws=2, share=1.0)
+        other = stability(X.T, chosen.T, scaling=scaling, n_draws=2, share=1.0)
+        np.testing.assert_array_equal(one.rows["frequency"], 1.0)
+        for name in one.rows:
+            np.testing.assert_array_equal(one.rows[name], other.cols[name])
+            np.testing.assert_array_equal(one.cols[name], other.rows[name])
+
+
+def test_a_draw_is_scaled_by_its_own_sums_and_weighted_by_its_rows():
+    X, weights = np.random.default_rng(1).random((12, 9)), np.arange(12.0)
+    rows, cols = np.array([1, 4, 6, 11]), np.array([0, 3, 8])
+    pair = np.arange(1.0, 13), np.arange(1.0, 10)
+    seen = []
+
+    def recorded(part, *sizes):
+        seen.append(part)
+        return Selection(np.arange(sizes[0]), np.arange(sizes[1]))
+
+    for scaling, own in ((None, None), ("degree", "degree"), (pair, (pair[0][rows], pair[1][cols]))):
+        select_from_part(as_matrix(X), (rows, cols), (scaling, None), recorded, (1, 1), 0)
+        np.testing.assert_allclose(seen.pop(), scale(X[np.ix_(rows, cols)], own)[0].take())
+        select_from_part(as_matrix(X), (rows, cols), (scaling, weights), recorded, (1, 1), 0)
+        np.testing.assert_allclose(seen.pop(), scale(X[np.ix_(rows, cols)], own, weights[rows])[0].take())
 
 
 @pytest.mark.parametrize("method", BOTH_SELECTORS)

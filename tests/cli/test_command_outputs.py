@@ -229,6 +229,19 @@ def test_names_that_a_spreadsheet_runs_are_kept_and_told(tmp_path):
     assert invoke("transform", tmp_path / "out", tmp_path / "it.parquet", *reading, "--json").stderr == ""
 
 
+def test_an_exchange_that_would_improve_the_selection_is_a_warning_of_the_report_and_of_the_command(tmp_path):
+    np.savetxt(tmp_path / "table.csv", X, delimiter=",", header=",".join("abcdefgh"), comments="")
+    run = ("fit", tmp_path / "table.csv", *SMALL, "--stability", 0, "--method", "spa", "--out")
+    result = invoke(*run, tmp_path / "spa")
+    assert result.exit_code == 0, result.output
+    (told,) = json.loads((tmp_path / "spa" / "summary.json").read_text())["warnings"]
+    assert told.startswith("Replacing the selected row \u201c")
+    assert "Replacing the selected row" in result.stdout
+    assert told in (tmp_path / "spa" / "report.html").read_text(encoding="utf-8")
+    invoke(*run, tmp_path / "short", "--no-report")
+    assert json.loads((tmp_path / "short" / "summary.json").read_text())["warnings"] == []
+
+
 @posix
 @pytest.mark.usefixtures("home")
 def test_paths_that_are_not_unicode_work_from_end_to_end(monkeypatch):

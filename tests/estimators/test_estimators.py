@@ -74,10 +74,18 @@ IN_MEMORY = [
 ]
 
 
+def failing_checks(estimator):
+    """Return the checks that a model need not pass, with the reason."""
+    if not isinstance(estimator, CoSeparableNMF) or (estimator.method != "cosfgm" and estimator.preselect is None):
+        return {}
+    reason = "methods that look for extreme points, and candidates, see rows multiplied by the roots of their weights"
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
+
+
 # Some checks pass data with two features, where two rows explain all others, or so sparse that rows and columns do
 # not meet; the warnings about it are right.
 @pytest.mark.filterwarnings("ignore::cosep.SelectionWarning")
-@parametrize_with_checks(CHECKED)
+@parametrize_with_checks(CHECKED, expected_failed_checks=failing_checks)
 def test_scikit_learn_checks_pass(estimator, check):
     check(estimator)
 
@@ -175,8 +183,10 @@ def test_the_score_and_the_error_are_those_of_the_reconstruction(planted, model)
     X = planted[0]
     model = clone(model).fit(X)
     back = model.inverse_transform(model.transform(X))
-    error = np.linalg.norm(X - back)
-    assert model.score(X) == pytest.approx(1 - error / np.linalg.norm(X), abs=1e-9)
+    scaling = model.factorization_.scaling if isinstance(model, CoSeparableNMF) else None
+    D, E = (1.0, 1.0) if scaling is None else (scaling.rows[:, None], scaling.cols)
+    error = np.linalg.norm(D * (X - back) * E)
+    assert model.score(X) == pytest.approx(1 - (error / np.linalg.norm(D * X * E)) ** 2, abs=1e-9)
     assert model.reconstruction_err_ == pytest.approx(error, rel=1e-6)
 
 
@@ -252,20 +262,20 @@ def completing():
 
 
 def slow_completion_score(model, X):
-    errors = []
+    errors, E = [], model.factorization_.scaling.cols
     for x in X:
         guess = model.complete(x[model.col_indices_][None])[0]
         predicted = [j for j in range(len(x)) if j not in model.col_indices_]
-        size = np.sqrt(sum(x[j] ** 2 for j in predicted))
+        size = np.sqrt(sum((x[j] * E[j]) ** 2 for j in predicted))
         if size > 0:
-            errors.append(np.sqrt(sum((x[j] - guess[j]) ** 2 for j in predicted)) / size)
-    return 1 - np.median(errors)
+            errors.append(np.sqrt(sum(((x[j] - guess[j]) * E[j]) ** 2 for j in predicted)) / size)
+    return 1 - np.median(np.square(errors))
 
 
 def test_the_completion_score_is_the_median_over_rows_of_what_is_missed_beside_the_selected_columns(completing):
     model, unseen = completing
     expected = slow_completion_score(model, unseen)
-    assert 0 < expected < 0.9
+    assert 0 < expected < 0.99
     assert model.completion_score(unseen) == pytest.approx(expected, rel=1e-12)
     for row in (0, 19):
         assert model.completion_score(unseen[[row]]) == pytest.approx(slow_completion_score(model, unseen[[row]]))
@@ -304,7 +314,7 @@ def test_a_prediction_of_zeros_scores_zero_and_a_worse_one_less():
     model = CoSeparableNMF(2, 2, method=lambda *_sizes: Selection([0, 3], [0, 3])).fit(X)
     blank, wrong = np.array([[0.0, 1, 1, 0, 1, 1]]), np.array([[0.0, 1, 1, 3, 0, 0]])
     assert model.completion_score(blank) == 0.0
-    assert model.completion_score(wrong) == pytest.approx(1 - np.sqrt(10))
+    assert model.completion_score(wrong) == pytest.approx(1 - 10)
 
 
 @pytest.mark.parametrize("size", [1e-150, 1e150])
@@ -439,9 +449,9 @@ def test_progress_is_reported_from_both_stages(planted):
     calls = []
     watched = {"n_rows": 4, "n_cols": 4, "callback": lambda *call: calls.append(call)}
     CoSeparableNMF(**watched).fit(planted[0])
-    assert {stage for stage, *_ in calls} == {"topics", "select", "mix", "label"}
+    assert {stage for stage, *_ in calls} == {"topics", "select", "mix"}
     CoSeparableNMF(**watched, method="cosfgm", preselect=9).fit(planted[0])
-    assert {stage for stage, *_ in calls} == {"preselect", "topics", "select", "solve", "mix", "label"}
+    assert {stage for stage, *_ in calls} == {"preselect", "topics", "select", "solve", "mix"}
     assert all(step <= most for _, step, most, _ in calls)
 
 
@@ -511,10 +521,20 @@ def test_a_method_of_ones_own_can_be_used(planted):
         CoSeparableNMF(n_rows=2, n_cols=3, method=first, row_pool=Pool(include=[1])).fit(X)
 
 
+@pytest.mark.parametrize("noise", [1e-9, 1e-7, 1e-3])
+@pytest.mark.parametrize("scaling", ["degree", None])
+def test_small_errors_are_not_lost(noise, scaling):
+    X = make_coseparable(60, 40, 4, 4, noise=noise, random_state=1)[0]
+    model = CoSeparableNMF(4, 4, scaling=scaling).fit(X)
+    expected = model.factorization_.relative_error(X)
+    assert 0.1 * noise < expected < noise
+    assert model.reconstruction_err_ == pytest.approx(expected * model.result_.norm_of_data, rel=1e-6)
+
+
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
 def test_extreme_scales_are_fitted_alike(planted, scale):
     X = planted[0]
-    plain, scaled = (CoSeparableNMF(n_rows=4, n_cols=4).fit(data) for data in (X, X * scale))
+    plain, scaled = (CoSeparableNMF(n_rows=4, n_cols=4, scaling=None).fit(data) for data in (X, X * scale))
     assert set(scaled.col_indices_) == set(plain.col_indices_)
     np.testing.assert_allclose(scaled.transform(X * scale), plain.transform(X), rtol=1e-6, atol=1e-9)
     assert scaled.reconstruction_err_ == pytest.approx(scale * plain.reconstruction_err_, rel=1e-6)
@@ -837,7 +857,8 @@ def test_extreme_scales_are_fitted_alike_by_every_model(planted, scale, model):
         one, other = (getattr(fitted, name) for fitted in (plain, scaled))
         assert (one is None and other is None) or set(one) == set(other)
     assert scaled.score(X * scale) == pytest.approx(plain.score(X), rel=1e-6)
-    assert scaled.reconstruction_err_ == pytest.approx(scale * plain.reconstruction_err_, rel=1e-5)
+    unit = 1.0 if isinstance(model, CoSeparableNMF) else scale  # the default norm has no units
+    assert scaled.reconstruction_err_ == pytest.approx(unit * plain.reconstruction_err_, rel=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -38,25 +38,27 @@ def planted(form=np.asarray, dtype=np.float64):
 def test_real_cells_are_annotated_and_a_file_keeps_it(blood, tmp_path):
     adata = blood.copy()
     before = adata.X.copy(), adata.raw.X.copy()
-    model = annotate(adata, n_rows=8, n_cols=12, layer="raw")
+    model = annotate(adata, n_rows=12, n_cols=8, layer="raw")
     np.testing.assert_array_equal(adata.X, before[0])
     assert (before[1] != adata.raw.X).nnz == 0
-    assert adata.obsm["X_cosep"].shape == (700, 8)
+    assert adata.obsm["X_cosep"].shape == (700, 12)
     assert adata.varm["cosep"].shape == (765, 12)
     assert adata.obsm["X_cosep"].dtype == np.float32
-    assert (adata.obs["cosep_selected"].sum(), adata.var["cosep_selected"].sum()) == (8, 12)
+    assert (adata.obs["cosep_selected"].sum(), adata.var["cosep_selected"].sum()) == (12, 8)
     stored = adata.uns["cosep"]
     assert stored["col_names"].tolist() == adata.var_names[stored["col_indices"]].tolist()
-    # The selected cells as they are, mixed by the memberships, are what the fidelity is measured by.
-    X = adata.raw.X.toarray()
-    mixed = adata.obsm["X_cosep"] @ X[stored["row_indices"]]
-    fidelity = 1 - np.linalg.norm(X - mixed) / np.linalg.norm(X)
-    assert stored["metrics"]["row_fidelity"] == pytest.approx(fidelity, abs=1e-5)
+    # The topics of cells and genes, multiplied, are what the refitted fidelity is measured by.
+    X, scaling = adata.raw.X.toarray(), model.factorization_.scaling
+    left = X - adata.obsm["X_cosep"] @ adata.varm["cosep"].T
+    error, norm = (np.linalg.norm(scaling.rows[:, None] * part * scaling.cols) for part in (left, X))
+    assert stored["metrics"]["refitted_fidelity"] == pytest.approx(1 - (error / norm) ** 2, abs=1e-5)
+    assert stored["metrics"]["refitted_fidelity"] <= stored["metrics"]["bound"]
     assert explain(model.factorization_, adata.raw.X).cols["name"].tolist() == stored["col_names"].tolist()
 
     # Clusters of cells have to do with what they were sorted by, and are ready for a plot or a test of genes.
     clusters = adata.obs["cosep"]
-    assert clusters.cat.categories.tolist() == sorted(clusters.unique())
+    assert set(clusters.cat.categories) == set(clusters.unique()) <= set(map(str, range(12)))
+    assert set(adata.var["cosep"].cat.categories) <= set(map(str, range(12)))
     kinds = adata.obs["bulk_labels"].cat.codes.to_numpy()
     assert clustering_accuracy(clusters.cat.codes.to_numpy(), kinds) > 0.5
 
@@ -88,9 +90,38 @@ def test_what_was_planted_is_found_in_every_storage(form):
     annotate(adata, 3, 3)
     assert set(adata.uns["cosep"]["row_indices"]) == set(truth.row_indices)
     assert set(adata.uns["cosep"]["col_names"]) == {f"gene{j}" for j in truth.col_indices}
-    assert adata.uns["cosep"]["metrics"]["score"] == pytest.approx(1.0, abs=1e-5)
+    assert adata.uns["cosep"]["metrics"]["refitted_fidelity"] == pytest.approx(1.0, abs=1e-9)
     assert adata.obs["cosep"].isna().tolist() == [False] * 30 + [True]
     assert set(adata.obs["cosep"].cat.categories) <= {"0", "1", "2"}
+
+
+def shuffled_blocks(sizes, random_state=0):
+    """Return a noisy block-diagonal matrix with rows and columns in random order, and the block of each of them."""
+    random = np.random.default_rng(random_state)
+    row_blocks, col_blocks = (np.repeat(np.arange(len(sizes)), size) for size in zip(*sizes, strict=True))
+    X = np.where(row_blocks[:, None] == col_blocks, random.uniform(1, 3, (len(row_blocks), len(col_blocks))), 0.0)
+    X += 0.02 * random.uniform(size=X.shape)
+    rows, cols = random.permutation(len(row_blocks)), random.permutation(len(col_blocks))
+    return X[rows][:, cols], row_blocks[rows], col_blocks[cols]
+
+
+@pytest.mark.parametrize("scaling", [None, "degree", "rows", "columns", "sinkhorn"])
+@pytest.mark.parametrize(("n_rows", "n_cols"), [(4, 4), (4, 6), (6, 4)])
+def test_cells_and_genes_of_one_block_have_one_number(scaling, n_rows, n_cols):
+    X, cells, genes = shuffled_blocks([(20, 9), (6, 15), (12, 8), (9, 12)])
+    adata = anndata.AnnData(X)
+    model = annotate(adata, n_rows, n_cols, scaling=scaling)
+    assert {*map(int, adata.var["cosep"])} <= set(range(n_rows))
+    of_cells, of_genes = (np.array(list(map(int, side["cosep"]))) for side in (adata.obs, adata.var))
+    # Cluster k is that of the k-th selected cell, which is in one block; genes of a cluster are of the same block.
+    block_of = cells[model.row_indices_]
+    assert set(block_of) == {0, 1, 2, 3}
+    np.testing.assert_array_equal(block_of[of_cells], cells)
+    np.testing.assert_array_equal(block_of[of_genes], genes)
+    if n_rows == 4:
+        for block in range(4):
+            assert len({*of_cells[cells == block], *of_genes[genes == block]}) == 1
+    np.testing.assert_array_equal(block_of[adata.uns["cosep"]["col_clusters"]], genes[model.col_indices_])
 
 
 def test_layers_keys_and_parameters(tmp_path):
@@ -108,8 +139,9 @@ def test_layers_keys_and_parameters(tmp_path):
         "(20, None)",
         3,
     )
-    assert "scaling" not in params
-    annotate(adata, 2, 2, layer="counts", method=lambda *_: truth)
+    assert params["scaling"] == "degree"
+    annotate(adata, 2, 2, layer="counts", method=lambda *_: truth, scaling=None)
+    assert "scaling" not in adata.uns["cosep"]["params"]
     adata.write_h5ad(tmp_path / "both.h5ad")
     assert set(anndata.read_h5ad(tmp_path / "both.h5ad").uns) == {"mine", "cosep"}
 

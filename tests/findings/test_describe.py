@@ -15,7 +15,7 @@ from cosep import CoSeparableNMF, Factorization, Selection, describe, explain, m
 
 @pytest.fixture(scope="module")
 def data():
-    X, _ = make_coseparable(40, 25, 4, 3, noise=0.2, random_state=0)
+    X, _ = make_coseparable(40, 25, 4, 3, noise=0.2, random_state=4)
     X[5], X[:, 7] = 0.0, 0.0
     return X, CoSeparableNMF(4, 3).fit(X)
 
@@ -38,11 +38,18 @@ def test_tables_are_what_a_data_frame_takes(data, found):
     assert np.flatnonzero(cols["selected"]).tolist() == sorted(model.col_indices_)
 
 
+def scaled_parts(model):
+    """Return what each row holds of each component, in the norm of the model."""
+    strengths = np.linalg.norm(model.components_ * model.factorization_.scaling.cols, axis=1)
+    return model.row_factor_ * strengths
+
+
 def test_a_row_belongs_to_what_it_holds_most_of(data, found):
     X, model = data
-    parts = model.row_weights_ * np.linalg.norm(X[model.row_indices_], axis=1)
+    parts = scaled_parts(model)
     for i in range(len(X)):
-        if not parts[i].any():
+        if not X[i].any():
+            assert found.rows["cluster"][i] == -1
             assert found.rows["representative"][i] == ""
             assert np.isnan(found.rows["membership"][i])
             continue
@@ -54,12 +61,29 @@ def test_a_row_belongs_to_what_it_holds_most_of(data, found):
 def test_shares_add_up_to_the_fidelity(data, found):
     X, model = data
     for table, share in ((found.rows, model.row_fidelity_), (found.cols, model.col_fidelity_)):
-        assert np.nansum(table["explains"]) == pytest.approx(1 - (1 - share) ** 2)
+        assert np.nansum(table["explains"]) == pytest.approx(share, abs=1e-9)
         assert np.isfinite(table["explains"]).tolist() == table["selected"].tolist()
-    assert found.fidelity == (model.row_fidelity_, model.col_fidelity_, model.core_fidelity_)
-    assert found.explained == pytest.approx(1 - model.factorization_.relative_error(X), abs=1e-12)
-    np.testing.assert_allclose(found.rows["explained"], 1 - model.factorization_.row_errors(X))
-    np.testing.assert_allclose(found.cols["explained"], 1 - model.factorization_.T.row_errors(X.T))
+    assert found.fidelity == pytest.approx(
+        (model.row_fidelity_, model.col_fidelity_, model.core_fidelity_, model.refitted_fidelity_), abs=1e-12
+    )
+    assert found.fidelity.refitted == pytest.approx(1 - model.factorization_.relative_error(X) ** 2, abs=1e-12)
+    np.testing.assert_allclose(found.rows["explained"], 1 - model.factorization_.row_errors(X) ** 2)
+    np.testing.assert_allclose(found.cols["explained"], 1 - model.factorization_.T.row_errors(X.T) ** 2)
+
+
+@pytest.mark.parametrize("unit", [1.0, 64.0, 1e-200, 1e200])
+def test_closest_rows_have_the_part_of_their_length_that_the_topic_makes_up(unit, data):
+    """In memory the parts were divided by a power of two that had been taken out of the core."""
+    X, model = data
+    record = mix(unit * X, model.factorization_.selection, scaling="degree")
+    E = record.scaling.cols / record.scaling.cols.max()
+    lengths = np.linalg.norm(X * E, axis=1)
+    strengths = np.linalg.norm(record.core / unit @ record.col_factor * E, axis=1)
+    for k, topic in enumerate(describe(record, unit * X).topics):
+        parts = record.row_factor[:, k] * strengths[k] / np.where(lengths > 0, lengths, 1.0)
+        assert topic.closest
+        for entry in topic.closest:
+            assert entry.value == pytest.approx(parts[entry.index])
 
 
 def test_topics_agree_with_the_tables_and_with_the_explanation(data, found):
@@ -100,12 +124,32 @@ def test_units_do_not_matter_to_shares(exponent, data, found):
     assert other.topics[0].values[0].value == np.ldexp(found.topics[0].values[0].value, exponent)
 
 
+def test_no_sentence_is_long(found):
+    assert max(len(sentence.split()) for sentence in found.sentences) <= 45
+    assert f"{found.fidelity.refitted:.1%} of the matrix, which is" in found.sentences[1]
+    assert "of what any 3 components could." in found.sentences[1]
+
+
+def test_a_bound_is_that_of_the_norm_and_of_the_matrix(data, found):
+    """The bound that the fit had stored was shown for any other norm and matrix too, below what was explained."""
+    X, model = data
+    plain = describe(replace(model.factorization_, scaling=None), X)
+    squares = np.linalg.svd(X, compute_uv=False) ** 2
+    assert plain.bound.rows == pytest.approx(squares[:4].sum() / squares.sum(), abs=1e-9)
+    assert plain.bound.cols == pytest.approx(squares[:3].sum() / squares.sum(), abs=1e-9)
+    assert plain.fidelity == pytest.approx(found.plain_fidelity)
+    assert found.bound == pytest.approx(model.fidelity_bound_)
+    for stored in (["x"] * 4, [None] * 4, [0.1], 7, None):
+        other = describe(replace(model.factorization_, meta={"bound": stored, "objective": [0.5]}), X)
+        assert other.bound == pytest.approx(found.bound)
+
+
 def test_names_are_used_exactly():
     X, rows, cols = stand_ins.blocks()
     found = describe(stand_ins.factorize(X, rows, cols), X)
     assert found.rows["name"][3] == "document 3"
     assert [topic.name for topic in found.topics] == ["document 0", "document 8", "document 14"]
-    assert "\u201cdocument 0\u201d" in found.sentences[2]
+    assert "\u201cdocument 0\u201d" in found.sentences[3]
     names = np.array([f"{i}\n" + "x" * 900 for i in range(len(X))])
     long = replace(stand_ins.factorize(X, rows, cols), row_names=names)
     assert describe(long, X).topics[0].name == "0\n" + "x" * 900
@@ -131,6 +175,13 @@ def test_what_does_not_fit_is_refused(data):
         describe(model.factorization_, X[:30])
     with pytest.raises(ValueError, match="no nonzero entry"):
         describe(model.factorization_, np.zeros_like(X))
+
+
+def test_labels_that_are_missing_are_those_of_the_factors(data):
+    X, model = data
+    plain = describe(replace(model.factorization_, row_labels=None, col_labels=None), X)
+    np.testing.assert_array_equal(plain.rows["cluster"], model.row_labels_)
+    np.testing.assert_array_equal(plain.cols["cluster"], model.column_labels_)
 
 
 def test_pandas_is_not_needed():

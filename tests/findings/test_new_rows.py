@@ -38,7 +38,8 @@ def test_units_change_coefficients_alone(planted, exponent):
 def test_shares_and_errors_come_from_the_coefficients(planted):
     model = CoSeparableNMF(4, 3).fit(planted)
     found = explain_rows(model.factorization_, planted)
-    parts = model.transform(planted) * np.linalg.norm(model.components_, axis=1)
+    E = model.factorization_.scaling.cols
+    parts = model.transform(planted) * np.linalg.norm(model.components_ * E, axis=1)
     left = planted - model.inverse_transform(found.coefficients)
     for i, row in enumerate(planted):
         if not row.any():
@@ -47,7 +48,7 @@ def test_shares_and_errors_come_from_the_coefficients(planted):
             continue
         assert found.labels[i] == parts[i].argmax()
         assert found.shares[i] == pytest.approx(parts[i].max() / parts[i].sum())
-        assert found.explained[i] == pytest.approx(1 - np.linalg.norm(left[i]) / np.linalg.norm(row))
+        assert found.explained[i] == pytest.approx(1 - (np.linalg.norm(left[i] * E) / np.linalg.norm(row * E)) ** 2)
 
 
 def test_rows_are_completed_as_by_the_estimator(planted):

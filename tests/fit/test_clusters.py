@@ -1,16 +1,11 @@
-"""Clusters: labels for everything that is not zero, whatever the scale, and better ones than those of raw factors."""
+"""Clusters: the component with the largest share, for everything that is not zero, whatever the units."""
 
 import numpy as np
 import pytest
 import scipy.sparse
 
 from cosep import CoSeparableNMF, Selection, clustering_accuracy, mix
-from cosep.fit.clusters import co_cluster
-from cosep.matrix.validation import as_matrix
-from cosep.solve.alternation import Budget
-from cosep.solve.plain_nmf import extrapolated
-
-BUDGET = Budget("label", 100, 1e-5)
+from cosep.matrix.scaling import scale
 
 
 def documents(seed, topics=3, size=40):
@@ -22,41 +17,62 @@ def documents(seed, topics=3, size=40):
     return random.poisson(lengths[:, None] * (words / words.sum(axis=1, keepdims=True))[labels]).astype(float), labels
 
 
-def clusters(X, rows, cols):
-    return co_cluster(as_matrix(X), np.array(rows), np.array(cols), BUDGET)
+def clusters(X, rows, cols, **options):
+    return mix(X, Selection(np.array(rows), np.array(cols)), **{"scaling": "degree", **options})
 
 
-def test_rows_belong_to_the_component_with_the_largest_share_of_the_scaled_matrix():
+@pytest.mark.parametrize("scaling", ["degree", "rows", None])
+def test_rows_and_columns_belong_to_the_component_with_the_largest_share_in_them(scaling):
     X, _ = documents(0)
-    found = clusters(X, [0, 50, 100], [1, 2, 3])
-    safe = [np.sqrt(np.where(sums > 0, sums, 1.0)) for sums in (X.sum(axis=1), X.sum(axis=0))]
-    W, V = extrapolated(as_matrix(X / safe[0][:, None] / safe[1]), 3, BUDGET)
-    expected = (W * np.linalg.norm(V, axis=0)).argmax(axis=1)
-    occupied = X.any(axis=1)
-    assert clustering_accuracy(expected[occupied], found.row_labels[occupied]) == 1.0
+    found = clusters(X, [0, 50, 100], [1, 2, 3], scaling=scaling)
+    _, norm = scale(X, scaling)
+    D, E = (np.ones(len(X)), np.ones(X.shape[1])) if norm is None else (norm.rows, norm.cols)
+    P1, S, P2 = found.row_factor, found.core, found.col_factor
+    filled = X.any(axis=1), X.any(axis=0)
+    np.testing.assert_array_equal(found.row_labels == -1, ~filled[0])
+    np.testing.assert_array_equal(found.col_labels == -1, ~filled[1])
+    of_rows = D[:, None] * P1 * np.linalg.norm(S @ P2 * E, axis=1)
+    of_cols = (E * P2).T * np.linalg.norm(D[:, None] * P1 @ S, axis=0)
+    np.testing.assert_array_equal(found.row_labels[filled[0]], of_rows.argmax(axis=1)[filled[0]])
+    np.testing.assert_array_equal(found.col_labels[filled[1]], of_cols.argmax(axis=1)[filled[1]])
 
 
-def test_selected_rows_and_columns_give_their_clusters_their_numbers():
-    X, labels = documents(4)
-    chosen = [int(np.flatnonzero(labels == k)[0]) for k in (2, 0, 1)]
-    found = clusters(X, chosen, [1, 2, 3])
-    assert found.row_labels[chosen].tolist() == [0, 1, 2]
+@pytest.mark.parametrize("seed", range(5))
+def test_selected_rows_and_columns_give_their_clusters_their_numbers(seed):
+    X, _ = documents(seed)
+    model = CoSeparableNMF(3, 3).fit(X)
+    assert model.row_labels_[model.row_indices_].tolist() == [0, 1, 2]
+    assert model.column_labels_[model.col_indices_].tolist() == [0, 1, 2]
 
 
 def test_clusters_of_rows_and_columns_go_together():
     X = np.kron(np.eye(3), np.ones((8, 5))) + 0.01
-    found = clusters(X, [0, 8, 16], [12, 2, 7])
-    np.testing.assert_array_equal(found.row_labels, np.repeat([0, 1, 2], 8))
-    np.testing.assert_array_equal(found.col_labels, np.repeat([1, 2, 0], 5))
-    np.testing.assert_array_equal(found.partners, [1, 2, 0])
+    chooser = lambda *_: Selection(np.array([0, 8, 16]), np.array([12, 2, 7]))  # noqa: E731
+    model = CoSeparableNMF(3, 3, method=chooser).fit(X)
+    np.testing.assert_array_equal(model.row_labels_, np.repeat([0, 1, 2], 8))
+    np.testing.assert_array_equal(model.column_labels_, np.repeat([1, 2, 0], 5))
+    np.testing.assert_array_equal(model.rows_, np.repeat(np.eye(3, dtype=bool), 8, axis=1))
+    np.testing.assert_array_equal(model.columns_, np.repeat(np.eye(3, dtype=bool), 5, axis=1))
 
 
 def test_there_may_be_more_clusters_of_rows_than_of_columns():
     X = np.kron(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.ones((8, 5)))
-    found = clusters(X, [0, 8, 16], [0, 5])
-    assert [len(set(found.row_labels[k : k + 8])) for k in (0, 8, 16)] == [1, 1, 1]
-    np.testing.assert_array_equal(found.col_labels, np.repeat([0, 1], 5))
-    assert found.partners[:2].tolist() == [0, 1]
+    chooser = lambda *_: Selection(np.array([0, 8, 16]), np.array([0, 5]))  # noqa: E731
+    model = CoSeparableNMF(3, 2, method=chooser).fit(X)
+    assert [len(set(model.row_labels_[k : k + 8])) for k in (0, 8, 16)] == [1, 1, 1]
+    assert model.row_labels_[[0, 8]].tolist() == [0, 1]
+    np.testing.assert_array_equal(model.column_labels_, np.repeat([0, 1], 5))
+    np.testing.assert_array_equal(model.columns_[:2], np.repeat(np.eye(2, dtype=bool), 5, axis=1))
+
+
+@pytest.mark.parametrize(("n_rows", "n_cols"), [(6, 2), (2, 6), (5, 1), (1, 5)])
+def test_clusters_do_not_depend_on_rounding_where_components_depend_on_each_other(n_rows, n_cols):
+    X = np.random.default_rng(0).random((20, 15))
+    here = CoSeparableNMF(n_rows, n_cols).fit(X)
+    for same in (np.asfortranarray(X), scipy.sparse.csr_array(X), 3.0 * X, 0.7 * X):
+        there = CoSeparableNMF(n_rows, n_cols).fit(same)
+        np.testing.assert_array_equal(there.row_labels_, here.row_labels_)
+        np.testing.assert_array_equal(there.column_labels_, here.column_labels_)
 
 
 def test_short_documents_are_sorted_as_well_as_long_ones():

@@ -24,6 +24,7 @@ from cosep.fit.explainer import factors_of_rows
 from cosep.fit.result import FitResult
 from cosep.matrix.block import BlockError
 from cosep.matrix.dask import DaskBlocks
+from cosep.matrix.scaling import norm_of
 from cosep.matrix.validation import as_matrix
 from in_blocks import (
     DATA,
@@ -54,6 +55,7 @@ FIGURES = (
     "row_fidelity_",
     "col_fidelity_",
     "core_fidelity_",
+    "refitted_fidelity_",
     "n_iter_",
     "history_",
 )
@@ -81,7 +83,7 @@ def assert_same(model, other, tol=0.0):
         parts = getattr(model, name), getattr(other, name)
         np.testing.assert_allclose(*parts, rtol=0, atol=tol * max(1, np.abs(parts[0]).max()), err_msg=name)
     assert model.n_passes_ == other.n_passes_
-    for name in FIGURES[1:5]:
+    for name in FIGURES[1:6]:
         assert getattr(model, name) == pytest.approx(getattr(other, name), rel=tol, abs=tol)
 
 
@@ -146,6 +148,8 @@ def test_a_sample_of_all_rows_gives_the_selection_in_memory(data):
     np.testing.assert_allclose(model.col_weights_, whole.col_weights_, atol=1e-8)
     for name in ("row_fidelity_", "col_fidelity_", "core_fidelity_"):
         assert getattr(model, name) == pytest.approx(getattr(whole, name), abs=1e-8)
+    np.testing.assert_allclose(model.fidelity_bound_, whole.fidelity_bound_, atol=1e-6)
+    np.testing.assert_allclose(model.plain_fidelity_[:3], whole.plain_fidelity_[:3], atol=1e-8)
     assert model.reconstruction_err_ < 1.02 * whole.reconstruction_err_
 
 
@@ -160,19 +164,28 @@ def test_planted_rows_and_columns_are_found(noise):
     assert model.n_passes_ <= 2 + sample_selection.MAX_SEARCHES + column_factors.MAX_STEPS + 1
 
 
+@pytest.mark.parametrize("scaling", ["degree", "rows", "columns", None])
 @pytest.mark.parametrize("data", DATA)
-def test_figures_are_those_of_the_factors(data):
+def test_figures_are_those_of_the_factors(data, scaling):
     X = DATA[data]
-    model = fitted(chunked(X, lengths_of(len(X), 5)), SIZES[data])
-    norm = np.linalg.norm(X)
+    model = fitted(chunked(X, lengths_of(len(X), 5)), SIZES[data], scaling=scaling)
+    scale = norm_of(as_matrix(X), scaling).scaling_of(as_matrix(X))
+    D, E = (np.ones((len(X), 1)), 1.0) if scale is None else (scale.rows[:, None], scale.cols)
     P1, U = dask.compute(model.row_factor_, model.row_weights_)
     R, C, V = X[model.row_indices_], X[:, model.col_indices_], model.col_weights_
+    products = [U @ R, C @ V, U @ model.core_ @ V, P1 @ model.components_]
     np.testing.assert_array_equal(model.core_, R[:, model.col_indices_])
-    assert model.reconstruction_err_ == pytest.approx(np.linalg.norm(X - P1 @ model.components_), rel=1e-9)
-    assert model.score(X) == pytest.approx(1 - model.reconstruction_err_ / norm, rel=1e-9)
-    assert model.row_fidelity_ == pytest.approx(1 - np.linalg.norm(X - U @ R) / norm, rel=1e-9)
-    assert model.col_fidelity_ == pytest.approx(1 - np.linalg.norm(X - C @ V) / norm, rel=1e-9)
-    assert model.core_fidelity_ == pytest.approx(1 - np.linalg.norm(X - U @ model.core_ @ V) / norm, rel=1e-9)
+    assert model.reconstruction_err_ == pytest.approx(np.linalg.norm(D * (X - products[3]) * E), rel=1e-9)
+    assert model.score(X) == pytest.approx(model.refitted_fidelity_, rel=1e-9)
+    shares = [1 - (np.linalg.norm(D * (X - Y) * E) / np.linalg.norm(D * X * E)) ** 2 for Y in products]
+    np.testing.assert_allclose(model.result_.fidelity, shares, rtol=1e-9)
+    plain = [1 - (np.linalg.norm(X - Y) / np.linalg.norm(X)) ** 2 for Y in products]
+    np.testing.assert_allclose(model.plain_fidelity_, plain, rtol=1e-9, atol=1e-9)
+    squares = np.linalg.svd(D * X * E, compute_uv=False) ** 2
+    ranks = (*model.core_.shape, *[min(model.core_.shape)] * 2)
+    for share, bound, rank in zip(shares, model.fidelity_bound_, ranks, strict=True):
+        assert share <= bound <= 1
+        assert bound == pytest.approx(squares[:rank].sum() / squares.sum(), abs=1e-6)
     labels = model.row_labels_.compute()
     assert ((labels == -1) == ~X.any(axis=1)).all()
     np.testing.assert_array_equal(model.rows_.compute(), labels == np.arange(model.n_rows_)[:, None])
@@ -320,7 +333,7 @@ def left(tmp_path_factory):
         {"sizes": (4, 3)},
         {"random_state": 7},
         {"count": 5},
-        {"scaling": "degree"},
+        {"scaling": None},
         {"method": "spa"},
         {"col_pool": Pool(include=[3])},
         {"row_pool": Pool(include=[3])},
@@ -368,10 +381,11 @@ def test_entries_whose_squares_overflow_are_refused(scale, make):
 def test_scale_changes_nothing_but_the_scale(scale):
     X, lengths = DATA["noisy"], lengths_of(900, 4)
     scale = 2.0 ** round(np.log2(scale))
-    model, twin = fitted(local(X * scale, lengths)), fitted(local(X, lengths))
-    np.testing.assert_array_equal(model.row_indices_, twin.row_indices_)
-    np.testing.assert_allclose(model.row_weights_, twin.row_weights_, atol=1e-8)
-    assert model.reconstruction_err_ == pytest.approx(scale * twin.reconstruction_err_)
+    for scaling, power in ((None, 1), ("degree", 0)):
+        model, twin = (fitted(local(data, lengths), scaling=scaling) for data in (X * scale, X))
+        np.testing.assert_array_equal(model.row_indices_, twin.row_indices_)
+        np.testing.assert_allclose(model.row_weights_, twin.row_weights_, atol=1e-8)
+        assert model.reconstruction_err_ == pytest.approx(scale**power * twin.reconstruction_err_)
 
 
 def test_a_block_of_tiny_entries_among_ordinary_ones():
@@ -646,11 +660,15 @@ def test_both_places_return_the_same_record():
         if name in {"sample", "explainer", "n_passes"}:
             assert here is None
             assert there is not None
+        elif name in {"norm", "scaling"}:
+            continue
         else:
             assert type(here) is type(there), name
             assert np.shape(here) == np.shape(there) or name == "objective", name
-    assert model.norm == pytest.approx(np.linalg.norm(X))
-    assert model.error == pytest.approx(model.relative_error * model.norm)
+    np.testing.assert_allclose(model.norm.cols, whole.norm.cols)
+    assert model.norm.rule == pytest.approx(whole.norm.rule)
+    assert model.norm_of_data == pytest.approx(whole.norm_of_data)
+    assert model.error**2 == pytest.approx((1 - model.fidelity.refitted) * model.norm_of_data**2)
     P1, U, labels = factors_of_rows(model.explainer, as_matrix(X[100:200]), 100)
     np.testing.assert_allclose(P1 @ model.core, model.row_factor[100:200] @ model.core, atol=1e-9)
     np.testing.assert_allclose(U, model.row_weights[100:200], atol=1e-9)

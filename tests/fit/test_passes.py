@@ -14,10 +14,11 @@ from cosep.fit.candidates import Candidates, candidates
 from cosep.fit.checkpoint import Checkpoint
 from cosep.fit.explainer import RowExplainer
 from cosep.fit.factor_sums import ColumnSide, FactorSums, factor_sums
-from cosep.fit.outcome import Outcome, outcome
+from cosep.fit.outcome import MeasuredSide, Outcome, outcome
 from cosep.fit.passes import Passes
 from cosep.fit.statistics import Draw, Statistics, statistics
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.scaling import norm_of
 from cosep.records.archive import array_headers, read_arrays, write_arrays
 from in_blocks import DATA, FORMATS, lengths_of, local, some_directions
 
@@ -27,13 +28,15 @@ X = DATA["counts"]
 def states():
     random = np.random.default_rng(0)
     rows, cols, n = np.array([1, 2, 3]), np.array([4, 5]), X.shape[1]
-    S, P2, topics = X[np.ix_(rows, cols)], random.uniform(size=(2, n)), (random.uniform(size=(n, 3)),)
+    S, P2, Z = X[np.ix_(rows, cols)], random.uniform(size=(2, n)), random.uniform(size=(n, 3))
+    norm = norm_of(LocalMatrix(X), "degree")
+    fit = RowExplainer(S, cols, S @ P2, X[rows], P2, norm)
     return {
         "statistics": (Statistics, statistics, Draw(0, 50)),
         "candidates": (Candidates, candidates, some_directions(n)),
-        "factors": (FactorSums, factor_sums, ColumnSide(S, cols, S @ P2, topics, np.ones(n))),
-        "later factors": (FactorSums, factor_sums, ColumnSide(S, cols[:0], S @ P2, topics * 2, np.ones(n))),
-        "outcome": (Outcome, outcome, RowExplainer(S, cols, S @ P2, X[rows], P2, topics[0], np.ones(n), topics[0])),
+        "factors": (FactorSums, factor_sums, ColumnSide(S, cols, S @ P2, Z, norm)),
+        "later factors": (FactorSums, factor_sums, ColumnSide(S, cols[:0], S @ P2, 2 * Z, norm)),
+        "outcome": (Outcome, outcome, MeasuredSide(fit, Z)),
     }
 
 

@@ -11,12 +11,13 @@ def gathered(X, lengths, drawing, make=np.asarray):
     return local(X, lengths, make).reduce(statistics, drawing)
 
 
-def slow_statistics(X, seed, most):
+def slow_statistics(X, seed, most, power=0.0, weights=1.0):
     """All of it at once, by sorting."""
-    sizes = (X**2).sum(axis=1)
+    sums = X.sum(axis=1)
+    sizes = weights * (X**2).sum(axis=1) / np.where(sums > 0, sums, 1) ** (2 * power)
     priorities = sizes / uniforms(np.arange(len(X)), seed)
     drawn = sorted(np.flatnonzero(sizes), key=lambda i: (-priorities[i], i))[:most]
-    return X.sum(axis=0), (X**2).sum(axis=0), X.max(), priorities[drawn], np.array(drawn), sizes[drawn]
+    return X.sum(axis=0), X.max(), priorities[drawn], np.array(drawn), sizes[drawn]
 
 
 @pytest.mark.parametrize("data", DATA)
@@ -25,22 +26,34 @@ def slow_statistics(X, seed, most):
 def test_statistics_of_blocks_are_those_of_the_whole(data, count, ragged, name, most):
     X = DATA[data]
     found = gathered(X, lengths_of(len(X), count, ragged=ragged), Draw(3, most), FORMATS[name])
-    sums, squares, largest, priorities, drawn, sizes = slow_statistics(X, 3, most)
+    sums, largest, priorities, drawn, sizes = slow_statistics(X, 3, most)
     np.testing.assert_allclose(found.col_sums, sums, rtol=1e-13)
-    np.testing.assert_allclose(found.col_squares, squares, rtol=1e-13)
+    assert found.n_filled == X.any(axis=1).sum()
     assert found.largest == largest
     assert found.max_drawn == most
     stored = X.shape[1] if name == "dense" else np.count_nonzero(X[drawn], axis=1)
     np.testing.assert_array_equal(found.stored, stored)
     np.testing.assert_array_equal(found.drawn, drawn)
     np.testing.assert_allclose(found.priorities, priorities, rtol=1e-12)
-    np.testing.assert_allclose(found.squared_norms, sizes, rtol=1e-12)
+    np.testing.assert_allclose(found.sizes, sizes, rtol=1e-12)
+
+
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
+def test_weights_and_the_norm_of_rows_count_in_the_statistics(power):
+    X = DATA["counts"]
+    weights = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
+    found = gathered(X, [300] * 3, Draw(3, 50, power, weights))
+    _, _, priorities, drawn, sizes = slow_statistics(X, 3, 50, power, weights)
+    np.testing.assert_allclose(found.col_sums, weights @ X, rtol=1e-13)
+    assert found.n_filled == weights[X.any(axis=1)].sum()
+    np.testing.assert_array_equal(found.drawn, drawn)
+    np.testing.assert_allclose(found.priorities, priorities, rtol=1e-12)
+    np.testing.assert_allclose(found.sizes, sizes, rtol=1e-12)
+    assert (weights[found.drawn] > 0).all()
 
 
 def test_of_rows_with_the_same_priority_the_first_is_drawn():
-    part = Statistics(
-        np.ones(2), np.ones(2), 1.0, 3, np.array([5.0, 2.0]), np.array([7, 9]), np.ones(2), np.ones(2, int)
-    )
+    part = Statistics(np.ones(2), 2.0, 1.0, 3, np.array([5.0, 2.0]), np.array([7, 9]), np.ones(2), np.ones(2, int))
     other = part._replace(drawn=np.array([12, 10]))
     merged = part.merge([other])
     assert merged.drawn.tolist() == [7, 12, 9]
@@ -110,7 +123,7 @@ def test_fewer_rows_drawn_are_the_first_ones():
     expected = gathered(DATA["noisy"], [900], Draw(0, 50))
     assert found.max_drawn == 50
     np.testing.assert_array_equal(found.drawn, expected.drawn)
-    np.testing.assert_array_equal(found.squared_norms, expected.squared_norms)
+    np.testing.assert_array_equal(found.sizes, expected.sizes)
 
 
 @pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e200, 1.7e308])

@@ -377,7 +377,7 @@ def linked(part):
 
 
 INVALID = {
-    "nothing": (lambda *_: None, "cannot be open_source"),
+    "nothing": (lambda *_: None, "cannot be opened"),
     "a file": (lambda path, _: path.write_text("a"), "is a file; .*cosep.io.read"),
     "empty folder": (lambda path, _: path.mkdir(), "not a Zarr store and has no files of rows"),
     "other files": (lambda path, _: (path.mkdir(), (path / "a.txt").write_text("b")), "not a Zarr store"),

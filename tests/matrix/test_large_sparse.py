@@ -85,7 +85,7 @@ LARGE = {
     "an exact relative_error": exact_error,
     "choose_rank": lambda A: choose_rank(A, [3], method="spa"),
     "completion_score": lambda A: CoSeparableNMF(5, 5, method=cross).fit(A).completion_score(A),
-    **{f"scale by {rule}": partial(scale, name=rule) for rule in SCALINGS},
+    **{f"scale by {rule}": partial(scale, scaling=rule) for rule in SCALINGS},
 }
 
 

@@ -69,13 +69,15 @@ def test_the_reordered_matrix_shows_each_block_on_the_diagonal(data, kind):
     np.testing.assert_array_equal(z > 0, X > 0)
 
 
-def test_averages_keep_the_sum_of_what_they_average():
+@pytest.mark.parametrize("scaling", [None, "degree"])
+def test_averages_keep_the_sum_of_what_they_average(scaling):
     X, result, _ = stand_ins.large(m=2000, n=400)
     M = as_matrix(X)
+    A, norm = scale(M, scaling)
+    result = replace(result, scaling=norm)
     seen = overview(result, topics_of(result), M)
     lengths = [np.array([len(part) for part in side.members]) for side in (seen.rows, seen.cols)]
-    total = float(scale(M, "degree")[0].raw.sum())
-    assert lengths[0] @ seen.values @ lengths[1] == pytest.approx(total)
+    assert lengths[0] @ seen.values @ lengths[1] == pytest.approx(float(A.raw.sum()))
     for side, size in ((seen.rows, 2000), (seen.cols, 400)):
         assert len(side.members) <= MOST_LINES
         assert sorted(np.concatenate(side.members).tolist()) == list(range(size))
@@ -84,6 +86,7 @@ def test_averages_keep_the_sum_of_what_they_average():
     note = plots.matrix(result, X).layout.meta["note"]
     assert "is the mean of about" in note
     assert "of 2,000" in note
+    assert ("(scaling: degree)" in note) == (scaling == "degree")
 
 
 def test_zero_rows_are_left_out_of_the_picture_and_it_is_said():
@@ -96,15 +99,16 @@ def test_zero_rows_are_left_out_of_the_picture_and_it_is_said():
     assert plots.matrix(bare, X).data[0].z.shape == (17, 14)
 
 
-def test_errors_are_sorted_named_and_thinned_honestly():
+def test_shares_of_rows_are_sorted_named_and_thinned_honestly():
     values = np.random.default_rng(0).uniform(0, 1, 5000)
     values[7] = np.nan
     errors = SimpleNamespace(row_errors=values, col_errors=np.array([0.5, 0.25]))
     figure = plots.errors(errors, col_names=["half", "<b>quarter</b>"])
     rows, cols = figure.data
     assert len(rows.y) == 400
-    assert (np.diff(rows.y) >= 0).all()
-    assert rows.y[-1] == pytest.approx(100 * np.nanmax(values))
+    assert (np.diff(rows.y) <= 0).all()
+    assert rows.y[-1] == pytest.approx(100 * (1 - np.nanmax(values) ** 2))
+    assert list(cols.y) == [93.75, 75.0]
     assert rows.customdata[-1] == f"row {np.nanargmax(values)}"
     assert list(cols.customdata) == ["&lt;b&gt;quarter&lt;/b&gt;", "half"]
     assert "400 of 4,999 rows" in figure.layout.meta["note"]
@@ -124,11 +128,25 @@ def test_stability_shows_every_selected_row_and_column(data):
     ]
 
 
+def test_the_path_shows_the_shares_the_bound_and_what_is_added(data):
+    _, result = data
+    known = stand_ins.path(result)
+    figure = plots.selection_path(known, row_names=result.row_names)
+    for curve, part in zip(figure.data, ("rows", "cols", "core", "bound"), strict=True):
+        np.testing.assert_allclose(curve.y, 100 * getattr(known, part))
+        assert list(curve.x) == [1, 2, 3]
+    assert list(figure.data[0].customdata) == ["document 14", "document 8", "document 0"]
+    assert list(figure.data[1].customdata) == ["column 0", "column 5", "column 12"]
+
+
 def test_the_rank_curve_is_one_path_or_one_curve_a_number_of_columns():
     path = plots.rank_curve(stand_ins.rank_choice(((2, 3), (4, 6), (8, 9))))
     assert len(path.data) == 2
     assert list(path.data[0].x) == [2, 4, 8]
     assert list(path.data[0].marker.symbol) == ["circle", "circle", "star"]
+    choice = stand_ins.rank_choice(((2, 3), (4, 6), (8, 9)))
+    choice.n_rows, choice.n_cols = 4, 6
+    assert list(plots.rank_curve(choice).data[0].marker.symbol) == ["circle", "star", "diamond"]
     grid = plots.rank_curve(stand_ins.rank_choice())
     assert [trace.name for trace in grid.data[::2]] == ["2 columns", "3 columns"]
     assert grid.data[0].marker.color == grid.data[1].marker.color
@@ -179,7 +197,7 @@ def test_a_matrix_that_does_not_fit_is_refused(data, X, message):
         plots.matrix(data[1], X)
 
 
-@pytest.mark.parametrize("draw", [plots.errors, plots.stability, plots.rank_curve])
+@pytest.mark.parametrize("draw", [plots.errors, plots.stability, plots.selection_path, plots.rank_curve])
 @pytest.mark.parametrize("thing", [None, 3, "text", {}])
 def test_what_lacks_its_tables_is_refused(draw, thing):
     with pytest.raises(ValueError, match="must have"):

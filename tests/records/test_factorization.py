@@ -10,7 +10,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cosep import Factorization, Scaling, Selection, make_coseparable, mix
+from cosep import Factorization, Scaling, Selection, make_coseparable, mix, relative_approximation
 from cosep.records.archive import write_arrays
 from cosep.records.model_file import ARRAYS, STORED, pack
 
@@ -236,6 +236,15 @@ def test_factors_that_do_not_multiply_are_refused(parts):
 WRONG = {"weights": np.ones((11, 11)), "labels": np.arange(11), "names": np.array(["a"] * 11)}
 
 
+@pytest.mark.parametrize("label", [2, 2**45, -2])
+@pytest.mark.parametrize("side", ["row", "col"])
+def test_labels_of_other_components_are_refused(side, label):
+    """A damaged model with a label of 2**45 asked for 256 TiB of memory."""
+    labels = {f"{side}_labels": np.array([0, 1, label])}
+    with pytest.raises(ValueError, match=rf"{side}_labels must be between -1 and 1"):
+        Factorization(np.ones((3, 2)), None, np.ones((2, 3)), **labels)
+
+
 @pytest.mark.parametrize("name", ["row_weights", "row_labels", "row_names", "col_weights", "col_labels", "col_names"])
 def test_parts_that_do_not_fit_the_factors_are_refused(name):
     with pytest.raises(ValueError, match=f"{name} has shape"):
@@ -277,20 +286,44 @@ def test_fidelities_are_what_the_weights_explain(form, scale):
     rows, cols = [3, 8, 1, 20], [4, 0, 11]
     fit = mix(form(scale * X), Selection(rows, cols))
     U, V = fit.row_weights, fit.col_weights
-    explained = (U @ X[rows], X[:, cols] @ V, U @ X[np.ix_(rows, cols)] @ V)
-    expected = [1 - np.linalg.norm(X - part) / np.linalg.norm(X) for part in explained]
+    core = X[np.ix_(rows, cols)]
+    explained = (U @ X[rows], X[:, cols] @ V, U @ core @ V, fit.row_factor @ core @ fit.col_factor)
+    expected = [1 - (np.linalg.norm(X - part) / np.linalg.norm(X)) ** 2 for part in explained]
     np.testing.assert_allclose(fit.fidelity(form(scale * X)), expected, rtol=1e-8)
     # Each is the best of its kind: another choice of weights explains less.
-    assert expected[0] >= 1 - np.linalg.norm(X - 0.9 * explained[0]) / np.linalg.norm(X)
+    assert expected[0] >= 1 - (np.linalg.norm(X - 0.9 * explained[0]) / np.linalg.norm(X)) ** 2
     transposed = fit.T.fidelity(form(scale * X).T)
-    np.testing.assert_allclose(transposed, [expected[1], expected[0], expected[2]], rtol=1e-8)
+    np.testing.assert_allclose(transposed, [expected[1], expected[0], *expected[2:]], rtol=1e-8)
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize("scaling", ["degree", "rows", "columns", "sinkhorn", "pair"])
+def test_errors_and_fidelities_are_those_of_the_norm_of_the_factorization(form, scale, scaling):
+    random = np.random.default_rng(4)
+    X = random.poisson(1.5, size=(30, 20)) + 0.1 * random.random((30, 20))
+    pair = random.uniform(0.5, 2, 30), random.uniform(0.5, 2, 20)
+    fit = mix(form(scale * X), Selection([3, 8, 1], [4, 0, 11]), scaling=pair if scaling == "pair" else scaling)
+    D, E = np.ldexp(fit.scaling.rows, -np.frexp(fit.scaling.rows[0])[1])[:, None], fit.scaling.cols
+    E = np.ldexp(E, -np.frexp(E[0])[1])
+    left = X - fit.row_factor @ (fit.core / scale) @ fit.col_factor
+    error = np.linalg.norm(D * left * E) / np.linalg.norm(D * X * E)
+    assert fit.relative_error(form(scale * X)) == pytest.approx(error, rel=1e-9)
+    assert fit.fidelity(form(scale * X)).refitted == pytest.approx(1 - error**2, rel=1e-9)
+    rows = np.linalg.norm(left * E, axis=1) / np.linalg.norm(X * E, axis=1)
+    np.testing.assert_allclose(fit.row_errors(form(scale * X)), rows, rtol=1e-9)
+    plain = np.linalg.norm(left) / np.linalg.norm(X)
+    assert replace(fit, scaling=None).relative_error(form(scale * X)) == pytest.approx(plain, rel=1e-9)
+    assert relative_approximation(form(scale * X), fit) == pytest.approx(1 - plain, rel=1e-9)
 
 
 def test_one_side_has_one_fidelity():
     X = np.random.default_rng(5).uniform(size=(9, 8))
     columns, rows = mix(X, Selection(None, [1, 2])), mix(X, Selection([1, 2], None))
-    assert columns.fidelity(X) == (None, pytest.approx(1 - columns.relative_error(X)), None)
-    assert rows.fidelity(X) == (pytest.approx(1 - rows.relative_error(X)), None, None)
+    share = 1 - columns.relative_error(X) ** 2
+    assert columns.fidelity(X) == (None, pytest.approx(share), None, pytest.approx(share))
+    share = 1 - rows.relative_error(X) ** 2
+    assert rows.fidelity(X) == (pytest.approx(share), None, None, pytest.approx(share))
 
 
 def test_a_planted_selection_explains_everything_on_its_own():

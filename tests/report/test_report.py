@@ -4,6 +4,7 @@ import itertools
 import json
 import re
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,9 +15,12 @@ import scipy.sparse
 from plotly.offline import get_plotlyjs
 
 import stand_ins
-from cosep import CoSeparableNMF, Factorization, Selection, mix
+from cosep import CoSeparableNMF, Factorization, Selection, explain, mix, selection_path
 from cosep.findings.describe import describe, with_names
+from cosep.findings.sentences import norm_sentence
 from cosep.findings.topics import topics_of
+from cosep.findings.wording import percent
+from cosep.matrix.norm import Scaling
 from cosep.report import write_report
 from cosep.report.content import page_content
 from cosep.report.page import _hash
@@ -58,6 +62,7 @@ def known(result):
         "explanation": stand_ins.explanation(result),
         "stability": stand_ins.stability(result),
         "rank": stand_ins.rank_choice(),
+        "selection_path": stand_ins.path(result),
         "command": "cosep fit pages.csv --rows 3",
     }
 
@@ -111,12 +116,8 @@ def test_equal_input_gives_equal_bytes(data, page, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["again.html"]
 
 
-def test_the_page_says_the_measured_numbers(data, page):
-    X, result = data
+def test_the_page_says_what_it_was_given(page):
     text = Page(page).text
-    fidelity = result.fidelity(X)
-    for share in (*fidelity, 1 - result.relative_error(X)):
-        assert f"{share:.1%}" in text or "more than 99.9%" in text
     assert "cosep fit pages.csv --rows 3" in text
     assert "does not prove how good the selection is" in text
     assert "Recommended: 3 rows and 3 columns." in text
@@ -144,7 +145,128 @@ def test_topics_are_the_planted_blocks(data):
         assert len(topic["anchors"]) == 1
         assert topic["anchors"][0]["own"]
     assert describe(result, X).n_unassigned == 0
-    assert findings["explained"]["core"] == pytest.approx(1.0)
+    assert findings["explained"]["parts"]["core"]["bar"] == pytest.approx(1.0)
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """A matrix of high rank whose rows and columns have very different sums."""
+    rng = np.random.default_rng(0)
+    return rng.gamma(0.3, size=(60, 40)) * rng.gamma(0.5, size=60)[:, None]
+
+
+@pytest.mark.parametrize("scaling", ["degree", "rows", None])
+def test_the_page_says_what_is_explained_its_bound_and_the_norm(noisy, tmp_path, scaling):
+    model = CoSeparableNMF(5, 3, scaling=scaling).fit(noisy)
+    path = tmp_path / "report.html"
+    write_report(path, model.factorization_, noisy)
+    text = Page(path).text
+    shares = (model.row_fidelity_, model.col_fidelity_, model.core_fidelity_, model.refitted_fidelity_)
+    for share, bound in zip(shares, model.fidelity_bound_, strict=True):
+        assert f"{percent(share)} ({percent(share / bound)} of the bound {percent(bound)})" in text
+    assert f"{percent(shares[3] / model.fidelity_bound_.refitted)} of what any 3 components could" in text
+    assert text.count(norm_sentence(describe(model.factorization_, noisy))) == 1
+    assert f"(scaling: {scaling or 'none'})" in text
+    assert "A row belongs to the topic with the largest share in it." in text
+    assert f"ends at {percent(max(model.fidelity_bound_))}, the largest bound, not at 100%." in text
+
+
+def lengths_of(explained, key):
+    """Return the lengths of a bar and of its track, on the common scale."""
+    part = explained["parts"][key]
+    return part["bar"] * part["end"], part["end"]
+
+
+def test_bars_and_their_bounds_have_one_scale(noisy):
+    model = CoSeparableNMF(5, 3).fit(noisy)
+    explained = content_of(model.factorization_, noisy)["explained"]
+    top = model.fidelity_bound_.rows
+    assert top == max(model.fidelity_bound_)
+    shares = (model.row_fidelity_, model.col_fidelity_, model.core_fidelity_, model.refitted_fidelity_)
+    for key, share, bound in zip(explained["parts"], shares, model.fidelity_bound_, strict=True):
+        assert lengths_of(explained, key) == pytest.approx((share / top, bound / top), abs=1e-6)
+    assert lengths_of(explained, "rows")[1] == 1.0
+    assert lengths_of(explained, "cols")[1] < 1.0
+
+
+def test_no_bar_is_longer_than_its_track(noisy):
+    result = CoSeparableNMF(3, 3).fit(noisy).factorization_
+    found = describe(result, noisy)
+    low = replace(found, bound=type(found.bound)(*(0.5 * share for share in found.fidelity)))
+    for part in page_content(low, with_names(result))["explained"]["parts"].values():
+        assert part["bar"] == 1.0
+        assert part["share"] == part["bound"]
+        assert part["of_bound"] == "100.0%"
+
+
+def test_a_negative_share_has_a_number_and_no_bar(noisy, tmp_path):
+    result = CoSeparableNMF(3, 3).fit(noisy).factorization_
+    bad = replace(result, row_weights=5.0 * result.row_weights)
+    assert bad.fidelity(noisy).core < 0
+    assert content_of(bad, noisy)["explained"]["parts"]["core"]["bar"] == 0.0
+    path = tmp_path / "report.html"
+    write_report(path, bad, noisy)
+    assert f"{percent(bad.fidelity(noisy).core)} (0.0% of the bound" in Page(path).text
+    gauges = [value for name, value in Page(path).attributes if name == "style" and "--end" in value]
+    assert len(gauges) == 4
+    assert gauges[2].startswith("--part:0.0000;")
+
+
+def test_tiny_shares_fill_the_scale_and_whole_ones_end_at_all(data, tmp_path):
+    many = np.eye(2500)
+    tiny = content_of(stand_ins.factorize(many, [0], [0]), many)["explained"]
+    assert tiny["top"] == "less than 0.1%"
+    assert not tiny["is_whole"]
+    assert lengths_of(tiny, "refitted") == pytest.approx((1.0, 1.0))
+    X, result = data
+    whole = content_of(result, X)["explained"]
+    assert (whole["top"], whole["is_whole"]) == ("100.0%", True)
+    path = tmp_path / "report.html"
+    write_report(path, result, X)
+    assert "the same scale, which ends at 100.0%." in Page(path).text
+    assert "not at 100%" not in Page(path).text
+
+
+def test_the_program_and_the_settings_name_the_norm(noisy):
+    m, n = noisy.shape
+    for scaling, program, setting in (
+        ("degree", "n_cols=2).fit(X)", "degree"),
+        ("columns", "n_cols=2, scaling='columns').fit(X)", "columns"),
+        (None, "n_cols=2, scaling=None).fit(X)", "none"),
+        ((np.ones(m), np.ones(n)), "n_cols=2, scaling=(row_factors, column_factors)).fit(X)", "given"),
+    ):
+        content = content_of(CoSeparableNMF(3, 2, scaling=scaling).fit(noisy).factorization_, noisy)["reproduce"]
+        assert content["python"] == f"CoSeparableNMF(n_rows=3, {program}"
+        assert content["settings"]["scaling"] == setting
+    weighted = CoSeparableNMF(3, 2, scaling=None).fit(noisy, sample_weight=1 + np.arange(m) % 3).factorization_
+    assert content_of(weighted, noisy)["reproduce"]["python"].endswith("scaling=None).fit(X)")
+
+
+def test_rows_that_were_left_out_of_the_fit_are_reported(noisy, tmp_path):
+    weights = np.arange(len(noisy)) % 3
+    result = CoSeparableNMF(3, 2).fit(noisy, sample_weight=weights).factorization_
+    path = tmp_path / "report.html"
+    write_report(path, result, noisy, explanation=explain(result, noisy))
+    assert sum(topic["size"] for topic in content_of(result, noisy)["topics"]) == len(noisy)
+    assert "all-zero row" not in Page(path).text
+
+
+def test_names_of_norms_stay_text(data, tmp_path):
+    X, result = data
+    named = replace(result, scaling=Scaling(stand_ins.HOSTILE[0], np.ones(len(X)), np.ones(X.shape[1])))
+    path = tmp_path / "report.html"
+    write_report(path, named, X)
+    assert Page(path).tags.count("script") == 3
+    assert stand_ins.HOSTILE[0] in Page(path).text
+
+
+def test_each_row_and_column_has_the_share_that_the_tables_have(noisy):
+    result = CoSeparableNMF(5, 3).fit(noisy).factorization_
+    found, errors = describe(result, noisy), content_of(result, noisy, explanation=explain(result, noisy))["errors"]
+    for side, table in (("rows", found.rows), ("cols", found.cols)):
+        shares = [entry["explained"] for entry in errors[side]["worst"]]
+        np.testing.assert_allclose(shares, np.sort(table["explained"])[:8], atol=1e-9)
+        assert abs((table["explained"] >= errors[side]["median"]).mean() - 0.5) <= 1 / len(table["explained"])
 
 
 def test_what_is_said_is_json(data):
@@ -230,7 +352,7 @@ def test_what_was_not_computed_is_said_or_absent(data, tmp_path):
     text = Page(path).text
     assert text.count("Not computed for this page") == 2 + len(result.selection.row_indices)
     assert "How many rows and columns" not in text
-    assert "CoSeparableNMF(n_rows=3, n_cols=3)" in text
+    assert "CoSeparableNMF(n_rows=3, n_cols=3, scaling=None)" in text
 
 
 def test_rows_that_were_in_no_draw_are_not_counted(data, tmp_path):
@@ -304,7 +426,10 @@ BAD = {
     "numbers as texts": ({"texts": list(range(18))}, "one text for each of the 18 rows"),
     "no list": ({"texts": 3}, "one text for each of the 18 rows"),
     "command": ({"command": ["cosep", "fit"]}, "command="),
-    "explanation": ({"explanation": "because"}, "explanation must have rows, row_errors, col_errors"),
+    "explanation": (
+        {"explanation": "because"},
+        "explanation must have rows, cols, row_errors, col_errors, sum_of_errors",
+    ),
     "stability": ({"stability": 3}, "stability must have"),
     "rank": ({"rank": (3, 3)}, "rank must have"),
     "path": ({"path": 3}, "path=3"),
@@ -348,3 +473,50 @@ def test_a_missing_package_is_named(data, tmp_path, monkeypatch, package):
 def test_topics_near_the_largest_float_have_their_columns():
     huge = mix(np.full((6, 5), 1.7e308), Selection([0], [0]))
     assert topics_of(huge).anchors(0) == [0]
+
+
+def test_the_path_is_shown_step_by_step_with_what_is_needed(data):
+    X, result = data
+    found = content_of(result, X, selection_path=stand_ins.path(result))["path"]
+    names = [one["name"] for one in content_of(result, X)["selected"]["rows"]]
+    assert [step["row"]["name"] for step in found["steps"]] == names[::-1]
+    assert [step["row"]["share"] for step in found["steps"]] == ["10.0%", "30.0%", "50.0%"]
+    assert [step["bound"] for step in found["steps"]] == ["40.0%", "60.0%", "80.0%"]
+    assert found["sentences"] == [
+        "The first 3 of the 3 selected rows explain 90% of what all of them do.",
+        "The first 3 of the 3 selected columns explain 90% of what all of them do.",
+        "With both, the core of the first 3 rows and 3 columns explains 90% of what the whole core does.",
+        "To explain 90% of what any 3 components could, more than these rows and columns are needed.",
+    ]
+
+
+def test_the_path_of_the_fit_is_that_of_the_page_and_may_have_more_rows_than_columns(tmp_path):
+    X = np.random.default_rng(0).gamma(0.6, size=(30, 20))
+    model = CoSeparableNMF(5, 2, scaling=None).fit(X)
+    path = selection_path(X, factorization=model.factorization_)
+    write_report(tmp_path / "report.html", model.factorization_, X, selection_path=path)
+    assert "Would fewer do?" in Page(tmp_path / "report.html").text
+    steps = content_of(model.factorization_, X, selection_path=path)["path"]["steps"]
+    assert [step["col"] is None for step in steps] == [False, False, True, True, True]
+    assert steps[-1]["row"]["share"] == percent(model.row_fidelity_)
+
+
+def test_a_path_of_another_selection_or_of_other_lengths_is_refused(data):
+    X, result = data
+    other = stand_ins.path(result)
+    other.row_indices = other.row_indices + 1
+    with pytest.raises(ValueError, match="selection_path belongs to another selection"):
+        content_of(result, X, selection_path=other)
+    short = stand_ins.path(result)
+    short.core = short.core[:2]
+    with pytest.raises(ValueError, match=r"selection_path.core must be 3 finite shares"):
+        content_of(result, X, selection_path=short)
+
+
+def test_one_row_that_is_enough_is_called_the_first(data):
+    X, result = data
+    path = stand_ins.path(result)
+    path.rows = path.cols = path.core = np.full(3, 0.75)
+    sentences = content_of(result, X, selection_path=path)["path"]["sentences"]
+    assert sentences[0] == "The first of the 3 selected rows explains 90% of what all of them do."
+    assert sentences[-1].endswith("could, the core of the first row and the first column is enough.")

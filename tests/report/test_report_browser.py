@@ -23,12 +23,13 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-FIGURES = ("core", "matrix", "errors", "stability", "rank")
+FIGURES = ("core", "matrix", "errors", "stability", "path", "rank")
 SIZES = {"wide": {"width": 1280, "height": 900}, "narrow": {"width": 400, "height": 800}}
 PAPERS = {"light": "rgb(255, 255, 255)", "dark": "rgb(26, 33, 37)"}
 PATIENCE = 30.0
-# What text needs to be readable, by WCAG 2.2, level AA.
+# What text, and a picture, needs to be readable, by WCAG 2.2, level AA.
 CONTRAST = 4.5
+PICTURE_CONTRAST = 3.0
 
 CASES = {
     "blocks": lambda: _named(*stand_ins.blocks()),
@@ -73,6 +74,7 @@ def page_of(tmp_path_factory):
                 explanation=stand_ins.explanation(result),
                 stability=stand_ins.stability(result),
                 rank=stand_ins.rank_choice(),
+                selection_path=stand_ins.path(result),
                 command="cosep fit <folder> --rows 3 " + "--very-long-option " * 20,
             )
         return written[case]
@@ -105,7 +107,7 @@ def wait_for(page, condition):
 
 def drawn(page):
     """Wait until every chart is drawn, and return names, sizes and numbers of marks."""
-    wait_for(page, "document.querySelectorAll('.plot .main-svg .subplot').length >= 6")
+    wait_for(page, "document.querySelectorAll('.plot .main-svg .subplot').length >= 7")
     return page.evaluate(
         """[...document.querySelectorAll(".plot")].map((plot) => {
             const box = plot.querySelector(".main-svg").getBoundingClientRect();
@@ -269,6 +271,40 @@ def test_text_stands_out_from_what_is_behind_it(browser, page_of, scheme):
             value = "getComputedStyle(document.documentElement).getPropertyValue('--{}').trim()"
             colors = [page.evaluate(value.format(name)) for name in (ink, behind)]
             assert contrast(*colors) >= CONTRAST, (scheme, ink, behind)
+
+
+def test_bars_of_what_is_explained_end_within_their_tracks(browser, page_of):
+    measures = """[...document.querySelectorAll(".gauge")].map((gauge) => {
+        const track = gauge.getBoundingClientRect(), list = gauge.closest("ul").getBoundingClientRect();
+        const filled = parseFloat(getComputedStyle(gauge, "::before").width);
+        return [filled, gauge.clientWidth, track.left - list.left, list.right - track.right, track.height];
+    })"""
+    with opened(browser, page_of("large")) as page:
+        for viewport in SIZES.values():
+            page.set_viewport_size(viewport)
+            wait_for(page, f"innerWidth === {viewport['width']}")
+            gauges = page.evaluate(measures)
+            assert len(gauges) == 4
+            for filled, track, left, right, height in gauges:
+                assert 0 <= filled <= track + 0.5
+                assert min(left, right) >= 0
+                assert height >= 10
+            widest = max(track for _, track, *_ in gauges)
+            assert widest > 0.4 * viewport["width"]
+            parts = page.evaluate(
+                "[...document.querySelectorAll('.gauge')].map((g) => g.style.getPropertyValue('--part'))"
+            )
+            for (filled, track, *_), part in zip(gauges, parts, strict=True):
+                assert filled == pytest.approx(float(part) * track, abs=1.0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_bars_stand_out_from_their_tracks(browser, page_of, scheme):
+    with opened(browser, page_of("blocks"), color_scheme=scheme) as page:
+        value = "getComputedStyle(document.documentElement).getPropertyValue('--{}').trim()"
+        colors = {name: page.evaluate(value.format(name)) for name in ("accent", "line", "ink", "paper")}
+        assert contrast(colors["accent"], colors["line"]) >= PICTURE_CONTRAST
+        assert contrast(colors["ink"], colors["paper"]) >= PICTURE_CONTRAST
 
 
 def contrast(*colors):

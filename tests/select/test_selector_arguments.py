@@ -97,7 +97,8 @@ def test_a_number_out_of_range_is_refused_under_its_name(value):
     for parameter, call in (
         *(
             ("tol", partial(selector, X, 3, tol=value))
-            for selector in {**COLUMN_SELECTORS, **EITHER_SELECTORS}.values()
+            for name, selector in {**COLUMN_SELECTORS, **EITHER_SELECTORS}.items()
+            if name != "faithful"
         ),
         ("penalty", lambda: gsfgm(X, 3, penalty=value)),
         ("trace", lambda: fgm(X, 3, trace=value)),
@@ -110,7 +111,7 @@ def test_a_number_out_of_range_is_refused_under_its_name(value):
 @pytest.mark.parametrize("value", ["no such choice", None], ids=repr)
 def test_an_unknown_choice_is_refused_and_the_choices_are_listed(value):
     for parameter, choice, call in (
-        ("scaling", "'degree'", partial(scale, X, value)),
+        ("scaling", "'degree'", partial(scale, X, 3 if value is None else value)),
         ("solver", "'fast-gradient'", partial(fgm, X, 3, solver=value)),
         ("postprocess", "'diagonal'", partial(fgm, X, 3, postprocess=value)),
         ("solver", "'fast-gradient'", partial(cosfgm, X, 3, 3, solver=value)),
@@ -120,7 +121,7 @@ def test_an_unknown_choice_is_refused_and_the_choices_are_listed(value):
         ("start", "'zero'", partial(gsfgm, X, 3, start=value)),
         ("method", "'leverage'", partial(cur, X, 3, 3, method=value)),
     ):
-        with refused(parameter, re.escape(shown(value)), choice):
+        with refused(parameter, re.escape(shown(3 if (parameter, value) == ("scaling", None) else value)), choice):
             call()
 
 

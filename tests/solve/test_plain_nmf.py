@@ -40,16 +40,12 @@ def test_a_rank_above_that_of_the_matrix_leaves_components_empty():
     assert (W.any(axis=0) & V.any(axis=0)).sum() == 1
 
 
-def test_a_start_that_is_far_better_is_taken_and_another_is_not():
-    X = np.kron(np.eye(3), np.ones((4, 3)))
-    W, V = np.kron(np.eye(3), np.ones((4, 1))), np.kron(np.eye(3), np.ones((3, 1)))
-    taken = extrapolated(as_matrix(X), 3, Budget("test", 1, 0.0), [(W, V)])
-    np.testing.assert_allclose(taken[0] @ taken[1].T, X, atol=1e-9)
-    generic = RANDOM.gamma(0.5, size=(30, 20))
-    alone = extrapolated(as_matrix(generic), 3, BUDGET)
-    bad = np.ones((30, 3)), np.ones((20, 3))
-    for here, there in zip(extrapolated(as_matrix(generic), 3, BUDGET, [bad]), alone, strict=True):
-        np.testing.assert_array_equal(here, there)
+def test_copies_of_rows_count_as_if_they_were_there():
+    for m in (3, 8):
+        X, copies = RANDOM.gamma(0.5, size=(m, 6)), RANDOM.integers(1, 4, m).astype(float)
+        whole = extrapolated(as_matrix(np.repeat(X, copies.astype(int), axis=0)), 2, BUDGET)
+        short = extrapolated(as_matrix(np.sqrt(copies)[:, None] * X), 2, BUDGET, copies)
+        np.testing.assert_allclose(short[1], whole[1], rtol=1e-6, atol=1e-9)
 
 
 def test_nothing_comes_of_nothing():

@@ -4,8 +4,8 @@ Notation
 --------
 M : data, m x n
 I, J : a fold of rows and a fold of columns; the block M(I,J) is held out
-K1, U : rows selected without the columns J, and the weights that explain all rows by them
-K2, V : columns selected without the rows I, and the weights that explain all columns by them
+K1, U : rows selected without the columns J, and the weights that explain all rows by them, refitted once
+K2, V : columns selected without the rows I, and the weights that explain all columns by them, refitted once
 C : the core, r1 x r2, fitted to everything but M(I,J)
 """
 
@@ -25,7 +25,7 @@ from cosep.matrix.checks import check_indices
 from cosep.matrix.local import LocalMatrix
 from cosep.records.selection import Selection
 from cosep.solve.alternation import half_squared_error
-from cosep.solve.nonnegative import coefficients
+from cosep.solve.nonnegative import coefficients, nonnegative
 from cosep.utils.messages import shown
 from cosep.utils.types import Array, Indices
 
@@ -150,7 +150,18 @@ def explained(
         chosen = select_without_warnings(part, select, *rank, seed)
         part, indices = (part.T, chosen.col_indices) if transposed else (part, chosen.row_indices)
         rows = check_indices(indices, f"the indices of method={shown(select)}", part.shape[0], "their number")
-        return rows, coefficients(part, part.take(rows=rows))
+        H = part.take(rows=rows)
+        return rows, refitted(part, coefficients(part, H), H)
+
+
+def refitted(M: LocalMatrix, U: Array, H: Array) -> Array:
+    """Return the weights U of all rows of M after one step of ``min ||M - U H||`` over nonnegative H, then U.
+
+    Selected rows H are as noisy as any others. If they were used as they are, more of them would predict better only
+    because their noise averages out, and the error would have its minimum beyond the structure of M.
+    """
+    H = nonnegative(U, M.T.dot(U), H.T).T
+    return nonnegative(H.T, M.dot(H.T), U)
 
 
 def fitted_core(S: Array, weights: tuple[Array, Array], held_out: tuple[Array, Array], target: Array) -> Array:

@@ -2,40 +2,44 @@
 
 Notation
 --------
-M : data; A = M(:,K) the selected columns; V the best weights, M ~ A V'; B = M'A
-W : directions, possible weights of a column outside the selection in all columns; R = M - A V' without the k-th column
+M : data; A, V : selected columns, and the weights that explain all columns by them, M ~ A V'; B = M'A
+J : the sum of errors that the selection makes small; k : position of a selected column; j : its rival
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosep.matrix.checks import check_callback, check_nonzero
+from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.validation import as_matrix
+from cosep.metrics.bounds import fidelity_bound
 from cosep.records.factorization import Factorization
-from cosep.records.product import CANCELLATION
-from cosep.solve.alternation import half_squared_error
+from cosep.records.fidelity import Fidelity
+from cosep.select.column_choice import ColumnChoice, explained_by
+from cosep.select.exchange import EQUAL_ERROR_TOL, EQUAL_SUM_TOL, Exchanges, n_trials, promising, trials_of
+from cosep.select.fixed_rows import FixedRows, fixed_rows
+from cosep.select.rays import distinct
 from cosep.solve.labels import factor_labels
-from cosep.solve.nonnegative import nonnegative
-from cosep.solve.pursuit import several_largest
+from cosep.solve.nonnegative import nonnegative_of
+from cosep.solve.pursuit import all_positions
 from cosep.utils.messages import shown
 from cosep.utils.ties import TIE_TOL
 from cosep.utils.types import Array, Callback, Indices, Table
-
-# For each selected column, the gains of this many columns outside are computed, and the weights of the best of these.
-N_RIVALS, N_FINALISTS = 32, 8
-# More are considered as long as there are at most this many problems: columns of M times finalists.
-CHEAP_PROBLEMS = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
     """What each selected row and column explains, what is lost without it, and its best replacement.
+
+    Losses are changes of ``J = e_rows + e_cols + 0.3 e_core``, the sum of errors that `faithful` makes small. Its terms
+    are the shares of ``||X||^2`` that the selected rows, the selected columns, and the core with the weights of both do
+    not explain. If only rows or only columns are selected, J is their error alone.
 
     Parameters
     ----------
@@ -47,20 +51,29 @@ class Explanation:
             Position and name; "row 17" or "column 17" if there are no names.
         share
             The share of ``||X||^2`` that it explains, ``<X, u_k x_k> / ||X||^2``, where u_k are its weights in the best
-            nonnegative approximation of X by the selected rows. Shares are at least 0 and add up to
-            ``1 - (1 - fidelity)^2``.
+            nonnegative approximation of X by the selected rows. Shares are at least 0 and add up to the fidelity of
+            the rows.
         loss
-            How much the fidelity falls if it is left out and the weights are computed again.
-        runner_up, runner_up_name, runner_up_loss
-            The best row found outside the selection to replace it, and how much the fidelity falls with this
-            replacement: at most ``loss``, and negative if the fidelity rises. The runner-up need not be similar to the
-            row that it replaces, if another part of X matters more. If no row helps: -1, "" and ``loss``.
+            How much J rises if the row is left out and the weights of the other rows are computed again. The error of
+            the rows then never falls, but that of the core can: a loss below 0 means that J is smaller without the row.
+        runner_up, runner_up_name
+            Position and name of the row outside the selection that gives the smallest J in its place, of those that
+            were tried. The runner-up need not be similar to the row that it replaces, if another part of X matters
+            more. If J is not smaller with any of them than with nothing in its place: -1 and "".
+        runner_up_loss
+            How much J rises with the runner-up instead: at most ``loss``, and below 0 if J falls. Without a runner-up
+            it is ``loss``.
         size
-            How many rows have their largest share in it, by the same weights.
+            How many rows are in its cluster.
     row_errors : ndarray of shape (m,)
         ``||x_i - reconstruction_i|| / ||x_i||`` for each row, by the refitted factors; nan for an all-zero row.
     col_errors : ndarray of shape (n,)
         The same for each column.
+    sum_of_errors : float
+        J of the selection.
+    bound : Fidelity or None
+        What no rows, columns and factors of the same number could explain more of; None for a side that is not
+        selected.
 
     Examples
     --------
@@ -75,17 +88,23 @@ class Explanation:
     cols: Table
     row_errors: Array
     col_errors: Array
+    sum_of_errors: float
+    bound: Fidelity | None = None
 
 
 def explain(factorization: Factorization, X: Any, *, callback: Callback | None = None) -> Explanation:
-    """Return what each selected row contributes to ``min ||X - U X(rows,:)||`` over ``U >= 0``; the same for columns.
+    """Return what each selected row and column contributes to ``J = e_rows + e_cols + 0.3 e_core``.
 
-    The fidelity of the rows is ``1 - min ||X - U X(rows,:)|| / ||X||``. The loss without a row is exact: weights are
-    computed again wherever it had a positive weight. The fidelity with its runner-up is exact too. The choice of the
-    runner-up is exact for at most 128 rows. For more rows it has three steps. Every row outside the selection is judged
-    by how much it lowers the error with weights proportional to those of a selected row, with equal weights, or with a
-    weight in itself alone. The 32 best of these are judged by their best weights while the other weights stay fixed,
-    and the eight best of these exactly. Another row may then be slightly better.
+    J is the sum of errors that `faithful` makes small; see `Explanation` for its terms. Everything is measured in the
+    norm of the factorization, and every number is exact: weights are computed again wherever they can change.
+
+    The runner-up is the best of a few rows: those that the search of `faithful` tries last in place of the selected
+    row, or, if it tries none, the one that its closed form ranks first. Other rows may be better. All-zero rows are not
+    tried, and of rows that are multiples of each other only the longest.
+
+    An exchange that the search has tried does not lower J. A runner-up can lower J if another method selected the rows
+    and columns, if the search did not try that exchange, or if the search replaced a row or column at its end that was
+    all zero in the core: that can raise J.
 
     Parameters
     ----------
@@ -104,8 +123,9 @@ def explain(factorization: Factorization, X: Any, *, callback: Callback | None =
 
     Notes
     -----
-    The cost for each selected row is at most 9 m small nonnegative least-squares problems and the products of X with 32
-    of its rows. No dense array of the size of X is created. Deterministic; transposing X swaps rows and columns.
+    The cost is that of one round of exchanges of `faithful`, and of two to three nonnegative least-squares problems for
+    each selected row and each row in which it has a weight. No dense array of the size of X is created. Deterministic;
+    all-zero rows and columns change nothing, and transposing X swaps rows and columns.
 
     Examples
     --------
@@ -114,9 +134,11 @@ def explain(factorization: Factorization, X: Any, *, callback: Callback | None =
     >>> X, _ = make_coseparable(60, 40, 4, 4, noise=0.1, random_state=0)
     >>> model = CoSeparableNMF(n_rows=4, n_cols=4).fit(X)
     >>> why = explain(model.factorization_, X)
-    >>> bool(np.isclose(why.rows["share"].sum(), 1 - (1 - model.row_fidelity_) ** 2))
+    >>> bool(np.isclose(why.rows["share"].sum(), model.row_fidelity_))
     True
     >>> bool((why.rows["loss"] >= why.rows["runner_up_loss"]).all())
+    True
+    >>> bool((why.rows["runner_up_loss"] >= 0).all())
     True
     """
     if not isinstance(factorization, Factorization) or factorization.selection is None:
@@ -128,145 +150,100 @@ def explain(factorization: Factorization, X: Any, *, callback: Callback | None =
     row_errors = factorization.row_errors(M)
     check_nonzero(M)
     selection, steps = factorization.selection, count(1)
-    sizes = [0 if indices is None else len(indices) for indices in (selection.row_indices, selection.col_indices)]
+    none = np.zeros(0, np.intp)
+    chosen = [none if one is None else one for one in (selection.row_indices, selection.col_indices)]
+    sizes = len(chosen[0]), len(chosen[1])
 
     def report() -> None:
         if callback is not None:
             callback("explain", next(steps), sum(sizes), np.nan)
 
     # The tables do not depend on the units of X.
-    data = M.mantissa
+    data = (M if factorization.scaling is None else factorization.scaling.apply(M)).mantissa
+    part = filled(data, *chosen)
+    A = part.M
+    rows, cols = explained_by(A.T, part.row_positions(chosen[0])), explained_by(A, part.col_positions(chosen[1]))
+    of_rows, of_cols = fixed_rows(A, rows if sizes[0] else None), fixed_rows(A.T, cols if sizes[1] else None)
     return Explanation(
-        _table(data.T, selection.row_indices, factorization.row_names, "row", report),
-        _table(data, selection.col_indices, factorization.col_names, "column", report),
+        _table(A.T, rows, _losses(A.T, rows, of_cols, report), part.rows, factorization.T, "row"),
+        _table(A, cols, _losses(A, cols, of_rows, report), part.cols, factorization, "column"),
         row_errors,
         factorization.T.row_errors(M.T),
+        of_rows.sum_of(A, cols) if sizes[1] else rows.error,
+        fidelity_bound(data, *sizes),
     )
 
 
-class WeightedColumns(NamedTuple):
-    """An approximation ``M ~ A V'`` by some columns.
-
-    Parameters
-    ----------
-    A : ndarray of shape (m, r)
-        The columns.
-    B : ndarray of shape (n, r)
-        Their products with all columns, ``M'A``.
-    V : ndarray of shape (n, r)
-        Their weights in all columns.
-    """
-
-    A: Array
-    B: Array
-    V: Array
-
-    def error(self, M: LocalMatrix) -> float:
-        """``||M - A V'|| / ||M||``, without cancellation where it is small."""
-        squared = 2.0 * half_squared_error(M.squared_norm(), *self)
-        if squared > CANCELLATION:
-            return float(np.sqrt(squared))
-        return Factorization(self.A, None, self.V.T).relative_error(M)
-
-    def squared_errors(self) -> Array:
-        """``||m_l - A v_l||^2 - ||m_l||^2`` for each column l of M."""
-        return np.asarray(np.einsum("ij,ij->i", self.V @ (self.A.T @ self.A) - 2.0 * self.B, self.V))
-
-    def replaced(self, k: int, a: Array, b: Array, start: Array) -> "WeightedColumns":
-        """Replace the k-th column by ``a``, with ``b = M'a``, and compute weights again wherever they can change.
-
-        ``start`` are weights of ``a`` to start from, positive wherever its weights can be.
-        """
-        changed = np.flatnonzero((self.V[:, k] > 0) | (start > 0))
-        A, B, V = (part.copy() for part in self)
-        A[:, k], B[:, k], V[:, k] = a, b, start
-        V[changed] = nonnegative(A, B[changed], V[changed], exact=True)
-        return WeightedColumns(A, B, V)
-
-    def without(self, k: int) -> tuple["WeightedColumns", "WeightedColumns"]:
-        """Return the fits without the k-th column: with the best weights of the others, and with unchanged weights."""
-        zeros = np.zeros(len(self.V))
-        rest = self.replaced(k, np.zeros(len(self.A)), zeros, zeros)
-        return rest, rest._replace(V=np.where(np.arange(len(rest.A.T)) == k, 0.0, self.V))
-
-
 def _table(
-    M: LocalMatrix, chosen: Indices | None, names: NDArray[Any] | None, kind: str, report: Callable[[], None]
+    M: LocalMatrix,
+    cols: ColumnChoice,
+    found: tuple[Array, Indices, Array],
+    positions: Indices,
+    factorization: Factorization,
+    kind: str,
 ) -> Table:
-    """Return the table of the selected columns, see `Explanation`."""
-    chosen = np.zeros(0, np.intp) if chosen is None else chosen
-    A, r = M.take(cols=chosen), len(chosen)
-    B = M.cross(A)
-    fit = WeightedColumns(A, B, nonnegative(A, B, np.zeros_like(B), exact=True))
-    find_rivals = _rival_finder(M, chosen, fit.V)
-    errors, runners_up, runner_up_errors = np.zeros(r), np.full(r, -1), np.zeros(r)
-    for k in range(r):
-        fits = fit.without(k)
-        errors[k] = fits[0].error(M)
-        runners_up[k], runner_up_errors[k] = _runner_up(M, chosen, fits, k, find_rivals(fits))
-        report()
-    labels = factor_labels(fit.V, np.linalg.norm(A, axis=0)) if r else np.zeros(0, np.intp)
-    error = fit.error(M)
-    losses = np.maximum(errors - error, 0.0)
+    """Return the table of the selected columns from what `_losses` found; ``positions`` are those of columns in X."""
+    names, labels, r = factorization.col_names, factorization.col_labels, len(cols.chosen)
+    losses, rivals, rival_losses = found
+    if labels is None:
+        labels = factor_labels(cols.V, np.linalg.norm(M.take(cols=cols.chosen), axis=0))
+    labels = labels[labels >= 0] if r else np.zeros(0, np.intp)
+    chosen, runners_up = positions[cols.chosen], np.where(rivals < 0, -1, positions[rivals])
     return {
         "index": chosen,
         "name": _named(chosen, names, kind),
-        "share": np.einsum("ij,ij->j", B, fit.V) / M.squared_norm(),
+        "share": np.einsum("ij,ij->j", cols.B, cols.V) / M.squared_norm(),
         "loss": losses,
         "runner_up": runners_up,
         "runner_up_name": _named(runners_up, names, kind),
-        "runner_up_loss": np.where(runners_up < 0, losses, np.minimum(runner_up_errors - error, losses)),
-        "size": np.bincount(labels[labels >= 0], minlength=r),
+        "runner_up_loss": rival_losses,
+        "size": np.bincount(labels, minlength=r),
     }
 
 
-def _rival_finder(
-    M: LocalMatrix, chosen: Indices, V: Array
-) -> Callable[[tuple[WeightedColumns, WeightedColumns]], Indices]:
-    """Return a function that finds the columns outside the selection that can lower the error of two fits most.
-
-    With weights ``t w`` and the best t, column j lowers the squared error by ``max(m_j' R w, 0)^2 / (||m_j||^2
-    ||w||^2)``. The directions w are the weights of the selected columns, equal weights for all columns, and a weight
-    for column j alone.
-    """
-    W = np.column_stack([V, np.ones(len(V))])
-    M_M_W, squares, norms = M.cross(M.dot(W)), np.einsum("ij,ij->j", W, W), M.squared_norms()
-    squares[squares == 0] = 1.0
-    norms[norms == 0] = np.inf
-
-    def gains(fit: WeightedColumns) -> Array:
-        similarity = np.maximum(M_M_W - fit.B @ (fit.V.T @ W), 0.0) / np.sqrt(squares)
-        own = np.where(norms < np.inf, norms - np.einsum("ij,ij->i", fit.B, fit.V), 0.0)
-        return np.asarray(np.maximum(similarity.max(axis=1), own) ** 2 / norms)
-
-    def find_rivals(fits: tuple[WeightedColumns, WeightedColumns]) -> Indices:
-        rest, unchanged = fits
-        rise = float((unchanged.squared_errors() - rest.squared_errors()).sum())
-        best = np.maximum(gains(rest), gains(unchanged) - rise)
-        best[chosen] = 0.0
-        return several_largest(best, max(N_RIVALS, CHEAP_PROBLEMS // len(norms)))
-
-    return find_rivals
+def _losses(
+    M: LocalMatrix, cols: ColumnChoice, fixed: FixedRows, report: Callable[[], None]
+) -> tuple[Array, Indices, Array]:
+    """Return how much J rises without each selected column, the best rival that was tried, and the rise with it."""
+    now, exchanges, r = fixed.sum_of(M, cols), Exchanges(M, cols, fixed), len(cols.chosen)
+    trials = _trials(M, cols, fixed)
+    tried = np.unique([j for _, j in trials]).astype(np.intp)
+    products = M.gram(tried)
+    losses, runners_up, runner_up_losses = np.zeros(r), np.full(r, -1), np.zeros(r)
+    for k in range(r):
+        losses[k] = least = _rise(fixed.sum_of(M, _without(M, cols, k)), now)
+        for j in sorted(rival for position, rival in trials if position == k):
+            other, core = exchanges.exchanged(k, j, products[:, np.searchsorted(tried, j)])
+            rise = _rise(fixed.sum_with(other.error, core), now)
+            if rise < least - TIE_TOL:
+                runners_up[k], least = j, rise
+        runner_up_losses[k] = least
+        report()
+    return losses, runners_up, runner_up_losses
 
 
-def _runner_up(
-    M: LocalMatrix, chosen: Indices, fits: tuple[WeightedColumns, WeightedColumns], k: int, rivals: Indices
-) -> tuple[int, float]:
-    """Return the rival that explains most instead of the k-th column, and the error with it; -1 if none helps."""
-    rest, unchanged = fits
-    best, least = -1, rest.error(M)
-    if least <= TIE_TOL or not rivals.size:
-        return best, least
-    M_D, norms = M.gram(rivals), M.squared_norms()[rivals]
-    # Proportional to the best weight of each rival in each column while the other weights stay fixed.
-    P, Q = (np.maximum(M_D - fit.V @ M_D[chosen], 0.0) for fit in fits)
-    rise = unchanged.squared_errors() - rest.squared_errors()
-    gains = np.maximum(P**2 / norms, Q**2 / norms - rise[:, None]).sum(axis=0)
-    for i in several_largest(gains, max(N_FINALISTS, CHEAP_PROBLEMS // len(M_D))):
-        error = rest.replaced(k, M.take(cols=rivals[[i]])[:, 0], M_D[:, i], P[:, i] / norms[i]).error(M)
-        if error < least - TIE_TOL or (error < least + TIE_TOL and rivals[i] < best):
-            best, least = int(rivals[i]), min(error, least)
-    return best, least
+def _trials(M: LocalMatrix, cols: ColumnChoice, fixed: FixedRows) -> list[tuple[int, int]]:
+    """Return the exchanges to try: as many as the search tries at a time, at least one for each position."""
+    r = len(cols.chosen)
+    if r == 0:
+        return []
+    positions = distinct(M, all_positions(M.shape[1]))
+    return trials_of(promising(M, positions, cols, fixed), max(n_trials(positions, r), r))
+
+
+def _without(M: LocalMatrix, cols: ColumnChoice, k: int) -> ColumnChoice:
+    """Return the choice without the k-th column: weights can change only where it has one."""
+    rest = np.delete(np.arange(len(cols.chosen)), k)
+    chosen, B, V = cols.chosen[rest], cols.B[:, rest], cols.V[:, rest]
+    G, changed = B[chosen], np.flatnonzero(cols.V[:, k] > 0)
+    V[changed] = nonnegative_of((G + G.T) / 2.0, B[changed], V[changed], exact=True)
+    return ColumnChoice(chosen, V, max(1.0 - float(np.vdot(B, V)) / M.squared_norm(), 0.0), B)
+
+
+def _rise(total: float, now: float) -> float:
+    """Return by how much the sum of errors rises; 0 if the search takes both for equal."""
+    rise = float(total - now)
+    return rise if rise > EQUAL_ERROR_TOL or rise < -EQUAL_SUM_TOL * now - EQUAL_ERROR_TOL else 0.0
 
 
 def _named(indices: Indices, names: NDArray[Any] | None, kind: str) -> NDArray[np.str_]:

@@ -7,10 +7,12 @@ from math import ceil, log2
 import numpy as np
 
 from cosep.assess.bi_cross_validation import BiCrossValidation, Rank, Trial, standard_error
-from cosep.utils.types import Array, Callback
+from cosep.utils.types import Callback
 
-# More rows and columns must lower the error by more than this share of it.
-MIN_ERROR_GAIN = 0.01
+# An error is close to the smallest one if it exceeds that by less than this share of it, ...
+MAX_ERROR_SHARE = 0.01
+# ... and by less than this share of what the error falls from the smallest pair tried to there.
+MAX_DROP_SHARE = 0.03
 
 
 class RankSearch:
@@ -66,10 +68,16 @@ class RankSearch:
             self.callback("rank", self.steps, max_steps, smallest)
 
     def recommended(self, among: Iterable[Rank] | None = None) -> Rank:
-        """Return the smallest pair, of those tried, that no other pair improves much."""
+        """Return the smallest pair, of those tried, whose error is close to the smallest one.
+
+        Noise is a part of every error, however many rows and columns are selected. If there is much noise, a share of
+        the error is more than all structure. What the error falls does not contain the noise.
+        """
         tried = [rank for rank in (self.trials if among is None else among) if rank in self.trials]
-        best = self.trials[self.best()]
-        enough = [rank for rank in tried if is_close(self.trials[rank].errors, best.errors)] or tried[-1:]
+        least = self.trials[self.best()].error
+        drop = self.trials[self.smallest()].error - least
+        most = least + min(MAX_ERROR_SHARE * least, MAX_DROP_SHARE * drop)
+        enough = [rank for rank in tried if self.trials[rank].error <= most] or tried[-1:]
         return min(enough, key=lambda rank: (sum(rank), self.trials[rank].error, rank))
 
     def best(self) -> Rank:
@@ -87,9 +95,3 @@ class RankSearch:
             return False
         difference = self.trials[chosen].errors - self.trials[best].errors
         return chosen == best or bool(difference.mean() > standard_error(difference))
-
-
-def is_close(errors: Array, best: Array) -> bool:
-    """Return whether errors exceed the best ones by at most a standard error plus `MIN_ERROR_GAIN` of the best."""
-    difference = errors - best
-    return bool(difference.mean() <= standard_error(difference) + MIN_ERROR_GAIN * best.mean())

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from cosep.assess.selecting import select_without_warnings
+from cosep.assess.selecting import select_from_part
 from cosep.matrix.checks import check_callback, check_jobs, check_nonzero, check_number, check_positive, check_random
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.scaling import check_scaling, check_weights, scale
 from cosep.matrix.validation import as_matrix
 from cosep.records.selection import Selection, check_selection
 from cosep.select import BOTH_SELECTORS
@@ -32,8 +33,8 @@ class Stability:
         frequency
             The share of the draws with this row in which it was selected; nan if no draw has it.
         similarity
-            The largest cosine between this row and a row selected in the draw, over all columns of X, as the mean over
-            the draws with this row: 1 if a multiple of it is always selected; nan if no draw has it.
+            The largest cosine, in the norm, between this row and a row selected in the draw, over all columns of X, as
+            the mean over the draws with this row: 1 if a multiple of it is always selected; nan if no draw has it.
     n_draws : int
         The number of draws.
     share : float
@@ -75,6 +76,8 @@ def stability(
     selection: Selection,
     *,
     method: Method = "faithful",
+    scaling: Any = "degree",
+    sample_weight: Any = None,
     n_draws: int = 20,
     share: float = 0.8,
     random_state: Any = 0,
@@ -94,7 +97,11 @@ def stability(
     method : str or callable
         The method that selected them: a name that `CoSeparableNMF` accepts, or a function
         ``(X, n_rows, n_cols) -> Selection``. For a model with further options, pass
-        ``lambda X, *sizes: CoSeparableNMF(*sizes, ...).fit(X).factorization_.selection``.
+        ``lambda X, *sizes: CoSeparableNMF(*sizes, ...).fit(X).factorization_.selection`` and ``scaling=None``.
+    scaling : {"degree", "rows", "columns", "sinkhorn"}, pair of array-like, or None
+        The norm of the model that selected them, as in `CoSeparableNMF`. A draw is scaled by its own sums.
+    sample_weight : array-like of shape (m,), optional
+        How many copies of it a row counts as in each selection. Default: 1.
     n_draws : int
         Number of draws. Default: 20. The cost is that of one selection per draw; no factors are refitted.
     share : float
@@ -144,18 +151,20 @@ def stability(
     share = check_number(share, "share", np.finfo(np.float64).tiny, 1.0)
     n_jobs = check_jobs(n_jobs)
     check_callback(callback)
+    norm = check_scaling(scaling, M.shape), check_weights(sample_weight, M.shape[0])
     data, random = M.mantissa, check_random(random_state)
     draws = [_draw(data.shape, (len(rows), len(cols)), share, random) for _ in range(n_draws)]
     # Processes, because all threads of a process share its warning filters.
     parallel = Parallel(n_jobs=n_jobs, backend="loky", return_as="generator")
     chosen = []
-    for one in parallel(delayed(_select)(data, draw, select, len(rows), len(cols)) for draw in draws):
+    for one in parallel(delayed(_select)(data, draw, norm, select, (len(rows), len(cols))) for draw in draws):
         chosen.append(one)
         if callback is not None:
             callback("stability", len(chosen), n_draws, np.nan)
+    scaled = scale(data, norm[0], norm[1])[0]
     return Stability(
-        _table(data.T, rows, [draw.rows for draw in draws], [one[0] for one in chosen]),
-        _table(data, cols, [draw.cols for draw in draws], [one[1] for one in chosen]),
+        _table(scaled.T, rows, [draw.rows for draw in draws], [one[0] for one in chosen]),
+        _table(scaled, cols, [draw.cols for draw in draws], [one[1] for one in chosen]),
         n_draws,
         max(share, len(rows) / M.shape[0], len(cols) / M.shape[1]),
     )
@@ -171,13 +180,17 @@ def _draw(shape: tuple[int, int], smallest: tuple[int, int], share: float, rando
 
 
 def _select(
-    M: LocalMatrix, draw: Subset, select: Callable[..., Selection], n_rows: int, n_cols: int
+    M: LocalMatrix,
+    draw: Subset,
+    norm: tuple[Any, Array | None],
+    select: Callable[..., Selection],
+    sizes: tuple[int, int],
 ) -> tuple[Indices, Indices]:
     """Return the rows and columns selected from the draw, as positions in all of M."""
-    part = M.part(draw.rows, draw.cols)
-    if part.count_nonzero() == 0:
+    counted = draw.rows if norm[1] is None else draw.rows[norm[1][draw.rows] > 0]
+    if M.part(counted, draw.cols).count_nonzero() == 0:
         return draw.rows[:0], draw.cols[:0]
-    chosen = select_without_warnings(part, select, n_rows, n_cols, draw.seed)
+    chosen = select_from_part(M, (draw.rows, draw.cols), norm, select, sizes, draw.seed)
     return draw.rows[chosen.row_indices], draw.cols[chosen.col_indices]
 
 

@@ -13,10 +13,12 @@ from cosep.cli.inputs import refuse_inputs
 from cosep.cli.options import (
     BLOCKS_ONLY,
     MEMORY_ONLY,
+    NOT_GROWING,
     AsJson,
     BlockOptions,
     Cols,
     FileOptions,
+    Grow,
     Input,
     InputOrBlocks,
     LabelOptions,
@@ -26,6 +28,7 @@ from cosep.cli.options import (
     ReadOptions,
     Rows,
     Scaling,
+    Weights,
     with_options,
 )
 from cosep.cli.parsing import command_line, ranks_in, scaling_named, stem
@@ -58,7 +61,7 @@ def demo(
     rows: Annotated[int, typer.Option(help="How many functions to select.")] = 12,
     cols: Annotated[int, typer.Option(help="How many words to select.")] = 12,
     method: Method = "faithful",
-    scaling: Scaling = "none",
+    scaling: Scaling = "degree",
     out: Annotated[Path | None, typer.Option(help="Folder for the answer. Default: a new temporary one.")] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -91,7 +94,9 @@ def fit(  # noqa: PLR0913 - the options of a command
         Path | None, typer.Option(help="Folder for the answer. Default: INPUT-cosep in the current folder.")
     ] = None,
     method: Method = "faithful",
-    scaling: Scaling = "none",
+    scaling: Scaling = "degree",
+    weights: Weights = None,
+    grow: Grow = None,
     choose: Annotated[
         bool, typer.Option("--choose-rank", help="Find out first how many rows and columns to select.")
     ] = False,
@@ -108,32 +113,61 @@ def fit(  # noqa: PLR0913 - the options of a command
     """Select rows and columns that explain INPUT; write the model, its tables and a report.
 
     Example:  cosep fit counts.csv --rows 30 --cols 30 --out answer
+
+    To select more later, and keep these:
+
+    cosep fit counts.csv --grow answer --rows 60 --cols 60 --out larger
     """
     with plain_errors():
         from cosep.cli.fit import FitOptions, FitSource, OutputOptions, run  # noqa: PLC0415 - help is quick without
         from cosep.cli.folder import FILES  # noqa: PLC0415 - as above
+        from cosep.cli.model_folder import answer_files  # noqa: PLC0415 - as above
 
         if choose and not (rows is None and cols is None):
             msg = "--choose-rank finds --rows and --cols; pass either --choose-rank or these, not both."
             raise ValueError(msg)
         folder = Path(f"{stem(source)}-cosep") if out is None else out
         blocks = _is_blocks(context, source)
-        inputs = {"INPUT": [source], "the file of --labels": [] if labelled.labels is None else [labelled.labels]}
+        text, earlier, kept = reading.of_texts(), None, None
+        inputs = {
+            "INPUT": [source],
+            "the file of --labels": [] if labelled.labels is None else [labelled.labels],
+            "the file of --weights": [] if weights is None else [weights],
+            "the answer of --grow": [] if grow is None else answer_files(grow),
+        }
         refuse_inputs("out", folder, inputs, [folder / name for name in FILES])
         if in_blocks.checkpoint is not None:
             written = {"--out": [folder / name for name in FILES]}
             refuse_inputs("checkpoint", in_blocks.checkpoint, inputs | written, [])
+        if grow is not None:
+            from cosep.cli.earlier import EarlierAnswer  # noqa: PLC0415 - as above
+
+            _check_growing(context)
+            earlier = EarlierAnswer(grow)
+            method = method if _is_given(context, "method") else earlier.setting("method", method)
+            scaling = scaling if _is_given(context, "scaling") else earlier.setting("scaling", scaling) or "none"
+            rows, cols = earlier.sizes(rows, cols, method)
+            text = earlier.text | ({} if reading.text_column is None else {"column": reading.text_column})
+            kept = earlier.counts
         data: FitSource
         if blocks:
             from cosep.cli.block_source import BlockSource  # noqa: PLC0415 - as above
 
-            data = BlockSource(source, reading.layer, in_blocks)
+            data = BlockSource(source, reading.layer, in_blocks, earlier)
         else:
             from cosep.cli.matrix_source import MatrixSource  # noqa: PLC0415 - as above
 
-            data = MatrixSource(_reader(source, reading.of_texts(), reading, labelled))
+            data = MatrixSource(_reader(source, text, reading, labelled), earlier)
         options = FitOptions(
-            rows, cols, method, scaling_named(scaling), choose_rank=choose, report=report, n_draws=stability
+            rows,
+            cols,
+            method,
+            scaling_named(scaling),
+            weights,
+            choose_rank=choose,
+            report=report,
+            n_draws=stability,
+            kept=kept,
         )
         run(data, folder, options, OutputOptions(as_json=as_json, quiet=quiet), command_line())
 
@@ -146,6 +180,8 @@ def rank(
     ranks: Annotated[
         str | None, typer.Option(help="Ranks to try, such as 5,10,20 or 5x5,10x20 (rows x columns).")
     ] = None,
+    scaling: Scaling = "degree",
+    weights: Weights = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the errors on a page with this file name.")] = None,
     reading: ReadOptions,
     as_json: AsJson = False,
@@ -158,8 +194,10 @@ def rank(
     with plain_errors():
         from cosep.cli.ranks import run  # noqa: PLC0415 - help is quick without the numerics
 
-        refuse_inputs("plot", plot, {"INPUT": [source]})
-        run(_reader(source, reading.of_texts(), reading), ranks_in(ranks), plot, as_json=as_json, quiet=quiet)
+        inputs = {"INPUT": [source], "the file of --weights": [] if weights is None else [weights]}
+        refuse_inputs("plot", plot, inputs)
+        read = _reader(source, reading.of_texts(), reading)
+        run(read, ranks_in(ranks), (scaling_named(scaling), weights), plot, as_json=as_json, quiet=quiet)
 
 
 @app.command()
@@ -207,6 +245,7 @@ def compare(
     *,
     rows: Rows = None,
     cols: Cols = None,
+    scaling: Scaling = "degree",
     methods: Annotated[
         str | None, typer.Option(help="Methods to run, such as faithful,cosfgm,sklearn-nmf. Default: all.")
     ] = None,
@@ -226,7 +265,7 @@ def compare(
         refuse_inputs("out", None, {"INPUT": [source], "the file of --labels": labels})
         read = _reader(source, reading.of_texts(), reading, labelled)
         names = [] if methods is None else [name.strip() for name in methods.split(",")]
-        run(read, (rows, cols), names, as_json=as_json, quiet=quiet)
+        run(read, (rows, cols), names, scaling_named(scaling), as_json=as_json, quiet=quiet)
 
 
 def _reader(
@@ -246,6 +285,21 @@ def _reader(
     return read_input
 
 
+def _is_given(context: typer.Context, name: str) -> bool:
+    """Tell whether an option is on the command line."""
+    given = context.get_parameter_source(name)
+    return given is not None and given.name == "COMMANDLINE"
+
+
+def _check_growing(context: typer.Context) -> None:
+    """Raise ValueError for options that do not apply to a selection that grows."""
+    for option in context.command.params:
+        name = str(option.name)
+        if name in NOT_GROWING and _is_given(context, name):
+            msg = f"{option.opts[0]} does not apply to --grow: {NOT_GROWING[name]}."
+            raise ValueError(msg)
+
+
 def _is_blocks(context: typer.Context, source: Path) -> bool:
     """Tell whether INPUT is in blocks of rows; raise ValueError for options that do not apply to it."""
     from cosep.io.block_reading import is_blocks  # noqa: PLC0415 - help is quick without the numerics
@@ -253,8 +307,7 @@ def _is_blocks(context: typer.Context, source: Path) -> bool:
     blocks = is_blocks(source)
     for option in context.command.params:
         name = str(option.name)
-        given = context.get_parameter_source(name)
-        if given is None or given.name != "COMMANDLINE":
+        if not _is_given(context, name):
             continue
         if blocks and (name in MEMORY_ONLY or (name == "as_json" and context.command.name == "transform")):
             msg = f"{option.opts[0]} does not apply to blocks of rows, which INPUT is; leave it out."

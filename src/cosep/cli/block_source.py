@@ -9,17 +9,20 @@ import numpy as np
 
 from cosep.assess.explanation import explain
 from cosep.assess.rank import RankChoice
+from cosep.cli.earlier import EarlierAnswer
 from cosep.cli.fit import FitOptions, default_count
 from cosep.cli.options import BlockOptions
 from cosep.cli.tables import check_zero_bytes
 from cosep.estimators import CoSeparableNMF
-from cosep.findings.block_groups import col_names_of
+from cosep.findings.assessments import exchange_sentences, sides_of
+from cosep.findings.block_groups import col_names_of, row_names_at
 from cosep.findings.blocks import RowFactors, describe_blocks, sample_note, sample_record, sampled_rows
 from cosep.findings.describe import describe
 from cosep.findings.record import Findings
 from cosep.fit.checkpoint import Checkpoint
 from cosep.io import read_blocks
 from cosep.io.block_writing import CHUNK, new_array
+from cosep.io.weights import read_weights
 from cosep.matrix.row_blocks import RowBlocks
 from cosep.records.factorization import Factorization
 from cosep.report.page import write_page
@@ -38,10 +41,15 @@ class BlockSource:
         Which layer of the store.
     options : BlockOptions
         How the blocks are processed.
+    earlier : EarlierAnswer, optional
+        The answer whose rows and columns stay.
     """
 
-    def __init__(self, path: Path, layer: str | None, options: BlockOptions) -> None:
-        self.path, self.layer, self.options = path, layer, options
+    def __init__(
+        self, path: Path, layer: str | None, options: BlockOptions, earlier: EarlierAnswer | None = None
+    ) -> None:
+        self.path, self.layer, self.options, self.earlier = path, layer, options, earlier
+        self.pools: dict[str, Any] = {}
         self.choice: RankChoice | None = None
         self.checkpoint = None if options.checkpoint is None else Checkpoint(options.checkpoint)
 
@@ -62,11 +70,16 @@ class BlockSource:
         if self.blocks.row_names is not None:
             for slot in self.blocks.slots:
                 check_zero_bytes(self.blocks.row_names(np.arange(slot.start, slot.stop)))
+        if self.earlier is not None:
+            self.pools = self.earlier.pools_in_blocks(self.blocks)
         return self.blocks.shape
 
     def fit(self, options: FitOptions, meta: dict[str, Any], callback: Callback | None) -> Factorization:
         """Select rows and columns, fit the factors of the columns, and return the record of the sampled rows."""
         m, n = self.blocks.shape
+        weights = (
+            None if options.weights is None else read_weights(options.weights, row_names_at(self.blocks, np.arange(m)))
+        )
         self.model = CoSeparableNMF(
             default_count(options.n_rows, m),
             default_count(options.n_cols, n),
@@ -75,7 +88,8 @@ class BlockSource:
             sample_size=self.options.sample,
             callback=callback,
             checkpoint=self.checkpoint,
-        ).fit(self.blocks)
+            **self.pools,
+        ).fit(self.blocks, sample_weight=weights)
         return sample_record(self.model, self.blocks, meta)
 
     def describe(self, record: Factorization, folder: Path, callback: Callback) -> Findings:
@@ -100,13 +114,14 @@ class BlockSource:
         record: Factorization,
         options: FitOptions,  # noqa: ARG002 - there are no draws
         callback: Callback | None,
-    ) -> None:
-        """Write the page of the sampled rows."""
+    ) -> tuple[str, ...]:
+        """Write the page of the sampled rows; return what exchanges among them would improve."""
         X, n_sampled = sampled_rows(self.model), len(self.model.sample_indices_)
         if n_sampled < found.shape[0]:
             record = replace(record, meta={**record.meta, "note": sample_note(found, n_sampled)})
-        reasons = explain(record, X, callback=callback)
-        write_page(path, describe(record, X), record, X, explanation=reasons, command=str(record.meta["command"]))
+        reasons, of_sample = explain(record, X, callback=callback), describe(record, X)
+        write_page(path, of_sample, record, X, explanation=reasons, command=str(record.meta["command"]))
+        return exchange_sentences(reasons, sides_of(of_sample, record.row_names, record.col_names))
 
     def finish(self) -> None:
         """Remove the checkpoint: last, because the pass over all rows and the writing can be stopped too."""

@@ -30,6 +30,7 @@ def run(
     read: Callable[[], NamedMatrix],
     asked: tuple[int | None, int | None],
     names: Iterable[str],
+    scaling: str | None,
     *,
     as_json: bool,
     quiet: bool,
@@ -43,10 +44,10 @@ def run(
         n_rows = check_count(default_count(asked[0], m), "n_rows", m, "n_samples")
         n_cols = check_count(default_count(asked[1], n), "n_cols", n, "n_features")
         lines = []
-        for step, line in enumerate(compare_methods(data.values, n_rows, n_cols, names, data.labels), 1):
+        for step, line in enumerate(compare_methods(data.values, n_rows, n_cols, names, data.labels, scaling), 1):
             lines.append(line)
             (callback or no_progress)("compare", step, len(names), np.nan)
-    answer = {"shape": [m, n], "n_rows": n_rows, "n_cols": n_cols, "methods": lines}
+    answer = {"shape": [m, n], "n_rows": n_rows, "n_cols": n_cols, "scaling": scaling, "methods": lines}
     if data.labels is not None:
         answer["accuracy_of_one_cluster"] = single_cluster_accuracy(data.labels)
     if as_json:

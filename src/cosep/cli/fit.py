@@ -42,7 +42,9 @@ class FitOptions:
     method : str
         How to select them.
     scaling : str, optional
-        How to scale the data before the selection.
+        The norm of the model; None for the plain norm.
+    weights : path, optional
+        File with the weight of each row.
     choose_rank : bool
         Find out how many rows and columns to select first.
     ranks : list, optional
@@ -51,16 +53,20 @@ class FitOptions:
         Write report.html.
     n_draws : int
         How often to select again from parts of the data, for the report.
+    kept : tuple of int, optional
+        How many rows and columns come from an earlier answer. Default: none.
     """
 
     n_rows: int | None = None
     n_cols: int | None = None
     method: str = "faithful"
-    scaling: str | None = None
+    scaling: str | None = "degree"
+    weights: Path | None = None
     choose_rank: bool = False
     ranks: Any = None
     report: bool = True
     n_draws: int = 10
+    kept: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -105,8 +111,8 @@ class FitSource(Protocol):
 
     def write_report(
         self, path: Path, found: Findings, record: Factorization, options: FitOptions, callback: Callback | None
-    ) -> None:
-        """Write the page."""
+    ) -> tuple[str, ...]:
+        """Write the page; return what it says about exchanges that would improve the selection."""
 
     def finish(self) -> None:
         """Clean up once the answer is in its folder."""
@@ -121,7 +127,9 @@ def run(source: FitSource, out: Path, options: FitOptions, output: OutputOptions
         check_options(options, source.read())
         with complete_folder(out) as folder, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
-            meta = {"method": options.method, "scaling": options.scaling, "command": command}
+            meta: dict[str, Any] = {"method": options.method, "scaling": options.scaling, "command": command}
+            if options.kept is not None:
+                meta |= {"kept_rows": options.kept[0], "kept_cols": options.kept[1]}
             record = source.fit(options, meta, callback)
             raised = list(dict.fromkeys(str(one.message) for one in caught))
             raised += formula_warning(np.asarray(record.row_names), np.asarray(record.col_names))
@@ -129,10 +137,11 @@ def run(source: FitSource, out: Path, options: FitOptions, output: OutputOptions
             found = source.describe(described, folder, report_progress)
             report_progress("write", 0, 1, np.nan)
             write_model(folder, record, found)
+            improved: tuple[str, ...] = ()
             if options.report:
-                source.write_report(folder / "report.html", found, described, options, callback)
+                improved = source.write_report(folder / "report.html", found, described, options, callback)
             summary = summary_of(found) | source.more(found, record) | meta
-            summary |= {"versions": found.versions, "warnings": list(found.warnings)}
+            summary |= {"versions": found.versions, "warnings": [*found.warnings, *improved]}
             summary["seconds"] = round(time.perf_counter() - start, 3)
             (folder / "summary.json").write_text(f"{json_text(summary)}\n", encoding="utf-8")
     source.finish()

@@ -6,23 +6,30 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cosep.assess.explanation import explain
+from cosep.assess.path import SelectionPath, selection_path
 from cosep.assess.rank import RankChoice, choose_rank
 from cosep.assess.stability import Stability, stability
+from cosep.cli.earlier import EarlierAnswer
 from cosep.cli.fit import FitOptions, default_count
+from cosep.cli.summary import path_of
 from cosep.cli.tables import check_zero_bytes, save_table, share_columns
 from cosep.estimators import CoSeparableNMF
+from cosep.findings.assessments import exchange_sentences, sides_of
 from cosep.findings.comparison import single_cluster_accuracy
 from cosep.findings.describe import describe
 from cosep.findings.record import Findings
 from cosep.io import NamedMatrix
+from cosep.io.weights import read_weights
 from cosep.metrics import clustering_accuracy
 from cosep.records.factorization import Factorization
 from cosep.report.page import write_page
-from cosep.select import BOTH_SELECTORS
-from cosep.select.method import Method
-from cosep.select.scaled import scaled
 from cosep.utils.types import Callback
+
+# The path of m x n data with r1 selected rows and r2 columns is in the report if m r1^2 + n r2^2 is at most this.
+MAX_PATH_COST = 1 << 25
 
 
 class MatrixSource:
@@ -32,11 +39,16 @@ class MatrixSource:
     ----------
     reader : callable
         Returns the matrix with its names; called once.
+    earlier : EarlierAnswer, optional
+        The answer whose rows and columns stay.
     """
 
-    def __init__(self, reader: Callable[[], NamedMatrix]) -> None:
-        self.reader = reader
+    def __init__(self, reader: Callable[[], NamedMatrix], earlier: EarlierAnswer | None = None) -> None:
+        self.reader, self.earlier = reader, earlier
+        self.pools: dict[str, Any] = {}
         self.choice: RankChoice | None = None
+        self.norm: dict[str, Any] = {}
+        self.path: SelectionPath | None = None
 
     def session(self) -> AbstractContextManager[None]:
         """Return a context that does nothing."""
@@ -44,7 +56,11 @@ class MatrixSource:
 
     def read(self) -> tuple[int, int]:
         """Read the matrix; return its shape."""
-        self.data = self.reader()
+        data = self.reader()
+        if self.earlier is not None:
+            data = self.earlier.columns_of(data)
+            self.pools = self.earlier.pools_in(data)
+        self.data = data
         check_zero_bytes(self.data.row_names, self.data.col_names)
         m, n = self.data.values.shape
         return int(m), int(n)
@@ -52,13 +68,17 @@ class MatrixSource:
     def fit(self, options: FitOptions, meta: dict[str, Any], callback: Callback | None) -> Factorization:
         """Choose the rank if asked to, and fit."""
         data, (m, n) = self.data, self.data.values.shape
+        weights = None if options.weights is None else read_weights(options.weights, data.row_names)
+        self.norm = {"scaling": options.scaling, "sample_weight": weights}
         n_rows, n_cols = default_count(options.n_rows, m), default_count(options.n_cols, n)
         if options.choose_rank:
-            self.choice = choose_rank(data.values, options.ranks, method=selector(options), callback=callback)
+            self.choice = choose_rank(data.values, options.ranks, **self.norm, method=options.method, callback=callback)
             n_rows = self.choice.n_rows if options.n_rows is None else n_rows
             n_cols = self.choice.n_cols if options.n_cols is None else n_cols
-        model = CoSeparableNMF(n_rows, n_cols, method=options.method, scaling=options.scaling, callback=callback)
-        record = model.fit(data.values).factorization_
+        model = CoSeparableNMF(
+            n_rows, n_cols, method=options.method, scaling=options.scaling, callback=callback, **self.pools
+        )
+        record = model.fit(data.values, sample_weight=self.norm["sample_weight"]).factorization_
         text = {} if data.text_options is None else {"text": dict(data.text_options)}
         names: dict[str, Any] = {"row_names": data.row_names, "col_names": data.col_names}
         return replace(record, **names, meta={**record.meta, **meta, **text})
@@ -70,41 +90,49 @@ class MatrixSource:
         return found
 
     def more(self, found: Findings, record: Factorization) -> dict[str, Any]:  # noqa: ARG002 - labels alone matter
-        """Return the accuracy of the clusters, if there are labels."""
+        """Return the accuracy of the clusters, if there are labels, and the path, if there is a report."""
         labels = self.data.labels
+        more = {} if self.path is None else {"path": path_of(self.path, record)}
         if labels is None:
-            return {}
+            return more
         accuracy = clustering_accuracy(labels, record.row_labels)
-        return {"accuracy": accuracy, "accuracy_of_one_cluster": single_cluster_accuracy(labels)}
+        return {"accuracy": accuracy, "accuracy_of_one_cluster": single_cluster_accuracy(labels), **more}
 
     def write_report(
         self, path: Path, found: Findings, record: Factorization, options: FitOptions, callback: Callback | None
-    ) -> None:
-        """Write the page, with reasons for the selection and its stability."""
+    ) -> tuple[str, ...]:
+        """Write the page, with reasons for the selection and its stability; return what exchanges would improve."""
         X = self.data.values
+        if is_path_cheap(record):
+            self.path = selection_path(X, factorization=record, callback=callback)
+        reasons = explain(record, X, callback=callback)
         write_page(
             path,
             found,
             record,
             X,
-            explanation=explain(record, X, callback=callback),
-            stability=draws(X, record, options, callback),
+            explanation=reasons,
+            stability=self._draws(record, options, callback),
             rank=self.choice,
+            selection_path=self.path,
             texts=self.data.texts,
             command=str(record.meta["command"]),
         )
+        return exchange_sentences(reasons, sides_of(found, record.row_names, record.col_names))
 
     def finish(self) -> None:
         """Do nothing."""
 
+    def _draws(self, record: Factorization, options: FitOptions, callback: Callback | None) -> Stability | None:
+        """Select again from parts of the data, as often as asked for."""
+        if options.n_draws == 0 or record.selection is None:
+            return None
+        known = {"method": options.method, "n_draws": options.n_draws, **self.norm}
+        return stability(self.data.values, record.selection, **known, callback=callback)
 
-def draws(X: Any, record: Factorization, options: FitOptions, callback: Callback | None) -> Stability | None:
-    """Select again from parts of the data, as often as asked for."""
-    if options.n_draws == 0 or record.selection is None:
-        return None
-    return stability(X, record.selection, method=selector(options), n_draws=options.n_draws, callback=callback)
 
-
-def selector(options: FitOptions) -> Method:
-    """Return a method that selects rows and columns as the estimator does."""
-    return scaled(BOTH_SELECTORS[options.method], options.scaling)
+def is_path_cheap(record: Factorization) -> bool:
+    """Return whether the path of a selection takes a few seconds at most."""
+    m, n = record.shape
+    r1, r2 = np.asarray(record.core).shape
+    return bool(m * r1**2 + n * r2**2 <= MAX_PATH_COST)

@@ -1,15 +1,18 @@
 """The saved model of an answer that ``cosep fit`` wrote."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosep.cli.folder import FILES, recover
 from cosep.findings.topics import topics_of
 from cosep.io import TextOptions
 from cosep.records.factorization import Factorization
 from cosep.utils.messages import shown
+from cosep.utils.types import Indices
 
 
 def answer_files(model: Path) -> list[Path]:
@@ -19,27 +22,27 @@ def answer_files(model: Path) -> list[Path]:
     return [model.with_name(name) for name in FILES] if model.name == FILES[0] else [model]
 
 
-def load_model(path: Path) -> Factorization:
-    """Return a model that ``cosep fit`` wrote, given its file or its folder."""
+def load_model(path: Path, option: str = "model") -> Factorization:
+    """Return a model that ``cosep fit`` wrote, given its file or its folder; ``option`` is what messages call it."""
     file = path / FILES[0] if path.is_dir() else path
     try:
         recover(file.parent)
     except OSError as error:
         reason = f"a run that was killed left it unfinished, and it cannot be finished ({error.strerror})"
-        msg = f"model={shown(str(path))}: {reason}; make its folder writable."
+        msg = f"{option}={shown(str(path))}: {reason}; make its folder writable."
         raise ValueError(msg) from error
     if not file.is_file():
-        msg = f"model={str(path)!r} is not a model: name a folder that cosep fit wrote, or the model.npz in it."
+        msg = f"{option}={str(path)!r} is not a model: name a folder that cosep fit wrote, or the model.npz in it."
         raise ValueError(msg)
     try:
         record = Factorization.load(file)
         topics_of(record)
         TextOptions.from_mapping(record.meta.get("text", {}))
     except ValueError as error:
-        msg = f"model={str(path)!r} is not a model of cosep fit ({error}); name a folder that it wrote."
+        msg = f"{option}={str(path)!r} is not a model of cosep fit ({error}); name a folder that it wrote."
         raise ValueError(msg) from error
     if record.row_names is None or record.col_names is None:
-        msg = f"model={str(path)!r} has no names of rows and columns; write it with cosep fit."
+        msg = f"{option}={str(path)!r} has no names of rows and columns; write it with cosep fit."
         raise ValueError(msg)
     return record
 
@@ -49,3 +52,25 @@ def text_options(record: Factorization) -> dict[str, Any]:
     settings = dict(record.meta.get("text", {"stop_words": None}))
     words = tuple(map(str, np.asarray(record.col_names)))
     return {**settings, "vocabulary": words} if len(set(words)) == len(words) else settings
+
+
+def positions_in(found: NDArray[Any], wanted: NDArray[Any], what: str) -> Indices | None:
+    """Return where wanted names are among those found, None if both are the same.
+
+    ``what`` is what they are in the model: its columns, selected columns or selected rows.
+    """
+    if np.array_equal(found, wanted):
+        return None
+    kind = what.rsplit(maxsplit=1)[-1]
+    n_found, n_wanted = Counter(map(str, found)), Counter(map(str, wanted))
+    repeated = [name for name in n_wanted if n_wanted[name] > 1 or n_found[name] > 1]
+    if repeated:
+        msg = f"input has {kind} in another order than the model, and several are called {repeated[0]!r}; rename them."
+        raise ValueError(msg)
+    places = {str(name): place for place, name in enumerate(found)}
+    missing = [str(name) for name in wanted if str(name) not in places]
+    if missing:
+        some = ", ".join(map(repr, missing[:3])) + (", ..." if len(missing) > 3 else "")
+        msg = f"input lacks {len(missing)} of {len(wanted)} {what} of the model ({some}); name its {kind} as there."
+        raise ValueError(msg)
+    return np.array([places[str(name)] for name in wanted], dtype=np.intp)

@@ -27,7 +27,24 @@ Method = Annotated[
     str, typer.Option(help="How to select: faithful, cosfgm, spa, ...; an unknown name lists all.", show_default=True)
 ]
 Scaling = Annotated[
-    str, typer.Option(help="Scale the data before the selection: none, rows, columns, degree or sinkhorn.")
+    str,
+    typer.Option(
+        help="How rows and columns count: degree (long rows and frequent columns do not outweigh others), rows, "
+        "columns, sinkhorn, or none (the plain norm)."
+    ),
+]
+Weights = Annotated[
+    Path | None,
+    typer.Option(
+        help="A file with the weight of each row: one per line, or a .csv of names and weights. 2 counts a row twice."
+    ),
+]
+Grow = Annotated[
+    Path | None,
+    typer.Option(
+        help="A folder that cosep fit wrote for the same data, to select more: its rows and columns stay, first and in "
+        "order. --rows and --cols count all of them. Default of --method and --scaling: those of the folder."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
@@ -106,6 +123,10 @@ MEMORY_ONLY = (
     *("text_column", "stop_words", "min_df", "top_words", "complete"),
 )
 BLOCKS_ONLY = tuple(field.name for field in fields(BlockOptions))
+# Options that do not apply to an answer that grows, and why.
+NOT_GROWING = {"choose": "use --rows and --cols"} | dict.fromkeys(
+    ("stop_words", "min_df", "top_words"), "its words are counted as before; leave it out"
+)
 
 
 def with_options(**groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -12,8 +12,11 @@ COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 
 def scaling_named(name: str) -> str | None:
-    """Return the scaling of the library: "none" is None."""
-    return None if name == "none" else name
+    """Return the scaling of the library: "none" is None; raise ValueError for an unknown name."""
+    from cosep.matrix.checks import check_choice  # noqa: PLC0415 - help is quick without the numerics
+    from cosep.matrix.scaling import SCALINGS  # noqa: PLC0415 - as above
+
+    return None if check_choice(name, "scaling", (*SCALINGS, "none")) == "none" else name
 
 
 def ranks_in(text: str | None) -> list[tuple[int, int]] | None:

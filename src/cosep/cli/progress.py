@@ -26,6 +26,7 @@ STAGES = {
     "mix": "fitting the factors",
     "label": "sorting into clusters",
     "explain": "explaining the selection",
+    "path": "ordering the selection",
     "stability": "selecting again from parts of the data",
     "write": "writing",
     "compare": "comparing",

@@ -2,15 +2,18 @@
 
 from typing import Any
 
+import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from cosep.assess.path import SelectionPath
 from cosep.cli.console import print_lines
 from cosep.findings.record import Findings, Topic
 from cosep.findings.sentences import found_sentences
 from cosep.findings.wording import readable
+from cosep.records.factorization import Factorization
 
 # Columns and close rows that are listed with a topic.
 MOST_COLUMNS, MOST_CLOSEST = 8, 3
@@ -33,10 +36,19 @@ def summary_of(found: Findings) -> dict[str, Any]:
             }
             for topic in found.topics
         ],
-        "row_fidelity": shares["rows"],
-        "col_fidelity": shares["cols"],
-        "core_fidelity": shares["core"],
-        "explained": shares["refitted"],
+        "scaling": found.scaling,
+        "fidelity": shares,
+        "bound": found.bound._asdict(),
+        "plain_fidelity": found.plain_fidelity._asdict(),
+    }
+
+
+def path_of(path: SelectionPath, record: Factorization) -> dict[str, Any]:
+    """Return what the first selected rows and columns explain, for the JSON summary."""
+    return {
+        "row_order": np.asarray(record.row_names)[path.row_indices].tolist(),
+        "col_order": np.asarray(record.col_names)[path.col_indices].tolist(),
+        **{part: getattr(path, part).tolist() for part in ("rows", "cols", "core", "bound")},
     }
 
 
@@ -55,7 +67,7 @@ def _topic_table(found: Findings, console_width: int, row: str, column: str) -> 
     width = min(max(console_width // 2 - 3, longest), max(console_width - 30, 20))
     table.add_column(f"{row}\n[dim]and those closest to it[/dim]", no_wrap=True, max_width=width)
     table.add_column(f"anchor {column}:\n{column}s that go with it")
-    table.add_column("stands\nfor", justify="right")
+    table.add_column(f"{row}s", justify="right")
     for topic in found.topics:
         anchors = [anchor.name for anchor in topic.anchors]
         others = ", ".join(readable(_without_shared_prefix(name, topic.name)) for name in _closest(topic))

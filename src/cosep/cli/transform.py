@@ -1,7 +1,6 @@
 """The command ``cosep transform``: new rows explained by a saved model, or completed from their selected columns."""
 
 import sys
-from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from itertools import count
@@ -14,7 +13,7 @@ from rich.console import Console
 
 from cosep.cli.console import json_text
 from cosep.cli.folder import complete_file
-from cosep.cli.model_folder import load_model, text_options
+from cosep.cli.model_folder import load_model, positions_in, text_options
 from cosep.cli.progress import no_progress, progress
 from cosep.cli.tables import check_zero_bytes, formula_warning, rounded, write_table
 from cosep.findings.block_groups import col_names_of, in_groups, row_names_at
@@ -51,7 +50,7 @@ def run_blocks(model: Path, path: Path, out: Path | None, layer: str | None) -> 
     """Read the model, and write what it says about blocks of rows, a group of blocks at a time."""
     record = load_model(model)
     blocks = read_blocks(path, layer=layer)
-    columns = matching_columns(col_names_of(blocks), np.asarray(record.col_names), "columns")
+    columns = positions_in(col_names_of(blocks), np.asarray(record.col_names), "columns")
     representatives = representatives_of(record)
     numbers_per_row = TEXT_GROWTH * (len(representatives) + 1)
     warned = formula_warning(representatives)
@@ -112,26 +111,8 @@ def representatives_of(record: Factorization) -> NDArray[Any]:
 
 def model_columns(data: NamedMatrix, wanted: NDArray[Any], what: str) -> Any:
     """Return the wanted columns of a matrix, by name, in the order of the model; others are left out."""
-    columns = matching_columns(data.col_names, wanted, what)
+    columns = positions_in(data.col_names, wanted, what)
     return data.values if columns is None else data.values[:, columns]
-
-
-def matching_columns(found: NDArray[Any], wanted: NDArray[Any], what: str) -> Indices | None:
-    """Return where the wanted columns are among those found, None if both are the same."""
-    if np.array_equal(found, wanted):
-        return None
-    n_found, n_wanted = Counter(map(str, found)), Counter(map(str, wanted))
-    repeated = [name for name in n_wanted if n_wanted[name] > 1 or n_found[name] > 1]
-    if repeated:
-        msg = f"input has columns in another order than the model, and several are called {repeated[0]!r}; rename them."
-        raise ValueError(msg)
-    places = {str(name): place for place, name in enumerate(found)}
-    missing = [str(name) for name in wanted if str(name) not in places]
-    if missing:
-        some = ", ".join(map(repr, missing[:3])) + (", ..." if len(missing) > 3 else "")
-        msg = f"input lacks {len(missing)} of {len(wanted)} {what} of the model ({some}); name its columns as there."
-        raise ValueError(msg)
-    return np.array([places[str(name)] for name in wanted], dtype=np.intp)
 
 
 def unused_name(name: str, table: dict[str, Any]) -> str:

@@ -14,13 +14,16 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from cosep.matrix.checks import check_choice, check_count, check_number, check_positive, check_random, check_switch
-from cosep.matrix.scaling import scale
+from cosep.matrix.scaling import sinkhorn_norm
+from cosep.matrix.validation import as_matrix
 from cosep.records.selection import Selection
 from cosep.utils.messages import shown
 from cosep.utils.types import Array
 
 # Larger matrices take more than 32 GB.
 MAX_ENTRIES = 2**32
+# Mean deviation of the sums of rows and columns from equal ones. The results in this repository are of such matrices.
+BALANCE_TOL = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +125,9 @@ def make_coseparable(
 
 
 def _balanced(X: Array) -> Array:
-    return scale(X, "sinkhorn")[0].take()
+    M = as_matrix(X).mantissa
+    norm = sinkhorn_norm(M, tol=BALANCE_TOL)
+    return M.scaled(norm.row_factors(M), norm.cols).take()
 
 
 def _noisy(X: Array, N: Array, noise: float) -> Array:

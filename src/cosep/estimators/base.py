@@ -8,17 +8,19 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cosep.fit.block_mixtures import SquaredErrors, UnitComponents, block_errors, block_mixtures, block_products
+from cosep.fit.block_mixtures import RowModel, SquaredErrors, block_errors, block_mixtures, block_products
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.norm import Norm, RowRule
 from cosep.matrix.row_blocks import Column, RowBlocks
+from cosep.matrix.scaling import check_weights
 from cosep.matrix.to_row_blocks import own_blocks, row_blocks
 from cosep.matrix.validation import NotNumbersError, as_matrix, is_from_dask
 from cosep.records.factorization import Factorization
 from cosep.records.selection import Selection
+from cosep.solve.labels import partner_clusters
 from cosep.solve.mixtures import mixtures
 from cosep.utils.messages import one_line, shown
 from cosep.utils.precision import narrow
-from cosep.utils.ties import first_largest
 from cosep.utils.types import Array
 
 
@@ -115,7 +117,7 @@ class Model(BaseEstimator):
 
     def _store_fidelity(self, M: LocalMatrix, factorization: Factorization) -> None:
         """Set how much of the data the selected rows, columns and core explain before anything is refitted."""
-        self.row_fidelity_, self.col_fidelity_, self.core_fidelity_ = factorization.fidelity(M)
+        self.row_fidelity_, self.col_fidelity_, self.core_fidelity_, _ = factorization.fidelity(M)
 
     def _store_progress(self, M: LocalMatrix, factorization: Factorization) -> None:
         """Set the progress of a factorization that selects nothing, and how well it explains the data."""
@@ -152,9 +154,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
             return self._mixtures(self._matrix(X, reset=False))
         blocks = self._blocks(own_blocks(X), reset=False)
         found: NDArray[Any]
-        (found,) = blocks.map_rows(
-            block_mixtures, self._unit_components(), [Column(len(self.components_), blocks.dtype)]
-        )
+        (found,) = blocks.map_rows(block_mixtures, self._row_model(), [Column(len(self.components_), blocks.dtype)])
         return found
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
@@ -173,13 +173,17 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         self._is_in_blocks(X)
         return product(X, self.components_, "components", signed=self._signed)
 
-    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002 - scikit-learn passes y
-        """Return ``1 - ||X - inverse_transform(transform(X))||_F / ||X||_F``: 1 is exact, 0 no better than nothing.
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002 - scikit-learn passes y
+        """Return the share that is explained, ``1 - ||X - X^||^2 / ||X||^2``; 1 is exact, 0 no better than zeros.
+
+        ``X^ = inverse_transform(transform(X))``. Norms are those of the model, and new rows count by its rule.
 
         Parameters
         ----------
         X : array-like or sparse of shape (m_new, n_features)
         y : ignored
+        sample_weight : array-like of shape (m_new,), optional
+            How many copies of it a row counts as. Default: 1.
 
         Returns
         -------
@@ -188,22 +192,30 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         check_is_fitted(self)
         if self._is_in_blocks(X):
             blocks = self._blocks(row_blocks(X), reset=False)
-            found: SquaredErrors = blocks.reduce(block_errors, self._unit_components())
-            return 1.0 - (float(np.sqrt(found.error / found.total)) if found.total > 0 else 0.0)
+            model = self._row_model(check_weights(sample_weight, blocks.shape[0]))
+            found: SquaredErrors = blocks.reduce(block_errors, model)
+            return 1.0 - (found.error / found.total if found.total > 0 else 0.0)
         M = self._matrix(X, reset=False)
-        return 1.0 - Factorization(self._mixtures(M), None, self.components_).relative_error(M)
+        norm = self._norm(M.shape[1])._replace(weights=check_weights(sample_weight, M.shape[0]))
+        fitted = Factorization(self._mixtures(M), None, self.components_, scaling=norm.scaling_of(M))
+        return 1.0 - fitted.relative_error(M) ** 2
 
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
-        """Solve ``min ||M - U components_||_F`` over ``U >= 0``."""
-        return mixtures(M, self.components_)
+    def _norm(self, n: int) -> Norm:
+        """Return the norm of the model for rows that were not fitted: the plain one unless a model has another."""
+        return Norm(None, np.ones(n), RowRule())
 
-    def _unit_components(self) -> UnitComponents:
-        """Return the components divided by a power of two."""
-        return UnitComponents(*unit_scaled(self.components_))
+    def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
+        """Solve ``min ||M - U components_||`` over ``U >= 0`` in the norm of the model."""
+        return mixtures(M, self.components_, self._norm(M.shape[1]).cols)
+
+    def _row_model(self, weights: Array | None = None) -> RowModel:
+        """Return what explains blocks of rows: the components divided by a power of two, and the norm."""
+        norm = self._norm(self.components_.shape[1])._replace(weights=weights)
+        return RowModel(*unit_scaled(self.components_), norm)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -228,8 +240,7 @@ def biclusters(factors: Factorization) -> tuple[NDArray[np.bool_], NDArray[np.bo
     largest.
     """
     rows = factors.row_labels == np.arange(factors.row_factor.shape[1])[:, None]
-    strengths = np.linalg.norm(factors.col_factor.astype(np.float64), axis=1)
-    partner = first_largest(factors.core * strengths)
+    partner = partner_clusters(np.asarray(factors.core), np.linalg.norm(factors.col_factor.astype(np.float64), axis=1))
     return np.asarray(rows), np.asarray(factors.col_labels == partner[:, None])
 
 

@@ -9,15 +9,18 @@ from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cosep.estimators.base import Factorizer, is_blockwise, product
+from cosep.estimators.growing import GrownSide, check_kept, check_same_entries, larger_model
 from cosep.fit.completion import completion_errors
 from cosep.fit.core_warning import warn_if_unfaithful
 from cosep.fit.pipeline import fit
 from cosep.fit.plan import make_plan
 from cosep.fit.result import FitResult, SampleResult
+from cosep.matrix.norm import Norm
 from cosep.matrix.row_blocks import RowBlocks
 from cosep.matrix.to_row_blocks import own_blocks
 from cosep.records.factorization import Factorization
-from cosep.select.method import Method
+from cosep.select import BOTH_SELECTORS
+from cosep.select.method import Method, method_named
 from cosep.select.pool import Pool
 from cosep.utils.types import Callback, Indices
 
@@ -37,9 +40,13 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         then run on each side ("spa", "snpa", "fgm" and others; docs/methods.md describes all of them, an unknown name
         raises ValueError and lists them), or any function ``(X, n_rows, n_cols) -> Selection``. "spa" is SPA+; the
         paper runs it un-normalised on documents, ``both_sides(partial(spa, normalize=False))``.
-    scaling : {"rows", "columns", "degree", "sinkhorn"} or None
-        Select from the matrix scaled by this rule. Use "degree" if long rows and frequent columns should not count more
-        than others. The factors and fidelities are always those of X itself. Blocks of rows do not take "sinkhorn".
+    scaling : {"degree", "rows", "columns", "sinkhorn"}, pair of array-like, or None, default "degree"
+        The norm of the whole model, ``||diag(d) (X - X^) diag(e)||_F``: rows and columns are selected, factors fitted,
+        rows clustered and shares measured in it, and every result is given in the units of X. "degree" divides rows and
+        columns by the square roots of their sums plus a fifth of the mean sum, so that long rows and frequent columns
+        do not outweigh all others; it suits counts, texts, images and tables of mixed units. "rows" ("columns") divides
+        by the sums of rows (columns) alone, "sinkhorn" makes all sums of rows, and of columns, equal; blocks of rows do
+        not take it. A pair gives ``d`` and ``e`` themselves. None is the plain norm, in which large entries count most.
     preselect : int, pair of int or None
         Select among this many candidate rows and columns, which stand for clusters of the others; see `preselect`. A
         pair is for rows and for columns. Candidates make large data small, but the best rows may not be among them.
@@ -60,8 +67,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         Which rows and columns may be selected, and which must be. Columns by position or by name.
     callback : callable, optional
         Called as ``callback(stage, step, n_steps, relative_error)`` during ``fit``. The stages are "preselect",
-        "topics", "select", within it "solve", "mix" and "label", as far as the method has them. For blocks of rows it
-        is also called as ``callback(stage, blocks_done, n_blocks, nan)`` in each pass over them: "statistics",
+        "topics", "select", within it "solve", and "mix", as far as the method has them. For blocks of rows it is also
+        called as ``callback(stage, blocks_done, n_blocks, nan)`` in each pass over them: "statistics",
         "sample", "candidates", "factors" and "outcome".
     checkpoint : path, optional
         For blocks of rows only: a folder that keeps the results of passes during ``fit``. If the fit is stopped, and
@@ -84,18 +91,24 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     row_weights_, col_weights_ : ndarray of shape (m, n_rows_) and (n_cols_, n_features)
         Every row as a mix of the selected rows, every column as a mix of the selected columns.
     row_labels_, column_labels_ : ndarray of int
-        Clusters, by the largest component of a nonnegative factorization of X divided by the square roots of its row
-        and column sums; -1 for an all-zero row or column. The k-th cluster is the one in which the k-th selected row or
-        column has its largest share, as far as this is possible for all of them at once. What the selected rows and
-        columns themselves explain is in ``row_weights_`` and ``col_weights_``.
+        Clusters: the component of the fitted factors with the largest share in a row or column; -1 for an all-zero one.
+        Component k of the rows is that of the k-th selected row, component l of the columns that of the l-th selected
+        column. A row in which no component has a share belongs to the first one, which explains most.
     rows_, columns_ : ndarray of bool, of shape (n_rows_, m) and (n_rows_, n_features)
         One bicluster for each selected row: the rows of its cluster, and the cluster of columns that goes with it
-        most.
+        most by the core.
     reconstruction_err_ : float
-        Frobenius norm of the difference between X and the product of the factors.
-    row_fidelity_, col_fidelity_, core_fidelity_ : float
-        How much of X the selected rows explain by ``row_weights_``, the selected columns by ``col_weights_``, and the
-        core by both; 1 is all of it. `score` can be far higher: refitted factors need not resemble what was selected.
+        Norm of the difference between X and the product of the factors, in the norm of the model.
+    row_fidelity_, col_fidelity_, core_fidelity_, refitted_fidelity_ : float
+        The share of X that the selected rows explain by ``row_weights_``, the selected columns by ``col_weights_``, the
+        core by both, and the fitted factors: ``1 - ||X - X^||^2 / ||X||^2`` in the norm of the model; 1 is all of it.
+    fidelity_bound_ : Fidelity
+        What no selection of this many rows and columns, and no factors of this rank, could exceed, as ``rows``,
+        ``cols``, ``core`` and ``refitted``: the share of the best approximation of that rank.
+    plain_fidelity_ : Fidelity
+        The shares of the same factors in the plain Frobenius norm, to compare models of different norms.
+    scaling_ : str or None
+        The name of the norm; "given" for a pair, None for the plain norm.
     factorization_ : Factorization
         All factors, weights and labels as one record, to save, explain or report; ``dataclasses.replace`` gives it row
         names. Not set after a fit to blocks of rows, see ``sample_factorization_``.
@@ -144,7 +157,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         n_cols: int = 10,
         *,
         method: Method = "faithful",
-        scaling: str | None = None,
+        scaling: Any = "degree",
         preselect: int | tuple[int | None, int | None] | None = None,
         sample_size: int | None = None,
         max_iter: int = 100,
@@ -169,13 +182,18 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self.callback = callback
         self.checkpoint = checkpoint
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
         """Select rows and columns of X and fit the factors.
 
         Parameters
         ----------
         X : array-like or sparse of shape (m, n_features), a Dask array or data frame, or `row_blocks`
         y : ignored
+        sample_weight : array-like of shape (m,), optional
+            How many copies of it a row counts as: 2 is the same as having it twice, and a row of weight 0 is left out
+            of the fit, but gets factors and a cluster. Default: 1. Methods that look for extreme rows and columns, such
+            as "spa" and "cosfgm", see rows multiplied by the square roots of their weights; this changes which columns
+            they select, but hardly which rows.
 
         Returns
         -------
@@ -184,12 +202,60 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         in_blocks = is_blockwise(X)
         matrix = self._blocks(own_blocks(X), reset=True) if in_blocks else self._matrix(X, reset=True)
         names = getattr(self, "feature_names_in_", None)
-        plan = make_plan(matrix.shape, in_blocks=in_blocks, col_names=names, **self.get_params(deep=False))
+        params = self.get_params(deep=False)
+        plan = make_plan(matrix.shape, in_blocks=in_blocks, col_names=names, sample_weight=sample_weight, **params)
         if isinstance(matrix, RowBlocks) and matrix is not X:
             matrix = matrix.coarsened()  # reads blocks, so only once the parameters are checked
         self._store_result(fit(matrix, plan))
         warn_if_unfaithful(self.result_)
         return self
+
+    def grow(self, X: Any, n_rows: int | None = None, n_cols: int | None = None, *, sample_weight: Any = None) -> Self:
+        """Return a larger model of the same data that keeps all selected rows and columns, first and in their order.
+
+        It has the same parameters, except that its pools include what this model has selected, and is fitted in the
+        same way. So component k of this model is component k of the larger one, and its selected columns are the first
+        of a larger panel. A model of that size from the start may explain a little more. This model does not change.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m, n_features), a Dask array or data frame, or `row_blocks`
+            The data of the fit. Further rows may follow after those of the fit.
+        n_rows, n_cols : int, optional
+            How many rows and columns the larger model selects in all. Default: as many as this one.
+        sample_weight : array-like of shape (m,), optional
+            As in `fit`, which does not store it. Default: 1.
+
+        Returns
+        -------
+        CoSeparableNMF
+            A fitted model.
+
+        Raises
+        ------
+        ValueError
+            If the sizes are smaller than those of this model, X is not the data of the fit, or the method has no pools.
+
+        Examples
+        --------
+        >>> from cosep import CoSeparableNMF, make_coseparable
+        >>> X, _ = make_coseparable(60, 40, 6, 6, noise=0.05, random_state=0)
+        >>> model = CoSeparableNMF(n_rows=3, n_cols=3).fit(X)
+        >>> larger = model.grow(X, n_rows=6, n_cols=5)
+        >>> larger.core_.shape, (larger.core_[:3, :3] == model.core_).all()
+        ((6, 5), np.True_)
+        """
+        check_is_fitted(self)
+        selector = method_named(self.method, BOTH_SELECTORS, "X", "n_rows", "n_cols")
+        matrix = self._blocks(own_blocks(X), reset=False) if is_blockwise(X) else self._matrix(X, reset=False)
+        (m, n), rows, cols = matrix.shape, np.asarray(self.row_indices_), np.asarray(self.col_indices_)
+        sides = (
+            GrownSide("n_rows", "row_pool", n_rows, rows, "row_indices_", m, "n_samples"),
+            GrownSide("n_cols", "col_pool", n_cols, cols, "col_indices_", n, "n_features"),
+        )
+        larger = larger_model(self, sides, selector, self.method)
+        check_same_entries(matrix, rows, cols, self.core_)
+        return check_kept(larger.fit(X, sample_weight=sample_weight), sides, self.method)
 
     def _store_result(self, result: FitResult) -> None:
         """Set the attributes."""
@@ -204,9 +270,14 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self.row_labels_, self.column_labels_ = result.row_labels, result.col_labels
         self.rows_ = self.row_labels_ == np.arange(self.n_rows_)[:, None]
         self.columns_ = self.column_labels_ == result.partner_clusters[:, None]
-        self.row_fidelity_, self.col_fidelity_, self.core_fidelity_ = result.fidelity
+        self.row_fidelity_, self.col_fidelity_, self.core_fidelity_, self.refitted_fidelity_ = result.fidelity
+        self.fidelity_bound_, self.plain_fidelity_ = result.bound, result.plain_fidelity
+        self.scaling_ = result.norm.name
         self.reconstruction_err_ = result.error
         self.n_iter_ = len(result.objective) - 1
+
+    def _norm(self, n: int) -> Norm:  # noqa: ARG002 - the norm knows its columns
+        return self.result_.norm.of_new_rows()
 
     @property
     def factorization_(self) -> Factorization:
@@ -283,11 +354,12 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         return product(X, self.col_weights_, "selected columns")
 
     def completion_score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002 - scikit-learn passes y
-        """Return ``1 - median_i ||x_i(N) - x_i(K) V|| / ||x_i(N)||``: how well `complete` predicts; 1 is exact.
+        """Return ``1 - median_i ||x_i(N) - x_i(K) V||^2 / ||x_i(N)||^2``: how well `complete` predicts; 1 is exact.
 
-        K are the selected columns, N the others, and ``V = col_weights_[:, N]``. Only N counts: the selected columns
-        are given, not predicted. Half of the rows are predicted better than this and half worse; large rows do not
-        count more than small ones. 0 is as good as predicting zeros, and a worse prediction is negative.
+        Norms are those of the model. K are the selected columns, N the others, and ``V = col_weights_[:, N]``. Only N
+        counts: the selected columns are given, not predicted. Half of the rows are predicted better than this and half
+        worse; large rows do not count more than small ones. 0 is as good as predicting zeros, and a worse prediction is
+        negative.
 
         Parameters
         ----------
@@ -329,8 +401,10 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         if others.size == 0:
             msg = f"n_cols={self.n_cols} selected all columns of X, so that none is left to predict; select fewer."
             raise ValueError(msg)
-        errors = completion_errors(M, cols, others, self.col_weights_[:, others].astype(np.float64))
+        V, scale = self.col_weights_[:, others].astype(np.float64), self._norm(M.shape[1]).cols[others]
+        errors = completion_errors(M, cols, others, V, scale)
         if errors.size == 0:
             msg = "X is zero outside the selected columns, where it is to be predicted; pass rows that are not."
             raise ValueError(msg)
-        return 1.0 - float(np.median(errors))
+        with np.errstate(over="ignore"):
+            return 1.0 - float(np.median(errors**2))

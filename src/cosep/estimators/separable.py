@@ -1,11 +1,14 @@
 """SeparableNMF: a matrix explained by a few of its columns, or of its rows."""
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from cosep.estimators.base import Factorizer, frobenius_error
+from cosep.estimators.growing import GrownSide, check_kept, check_same_entries, larger_model
 from cosep.fit.pools import pool_by_position
 from cosep.fit.preselect_sizes import check_preselect
 from cosep.fit.selector import selector_input
@@ -119,6 +122,49 @@ class SeparableNMF(Factorizer):
         self.components_ = factors.col_factor
         self.n_components_ = len(self.components_)
         self.reconstruction_err_ = frobenius_error(M, factors)
+
+    def grow(self, X: Any, n_components: int | None = None) -> Self:
+        """Return a larger model that keeps all selected columns (rows), first and in their order.
+
+        It has the same parameters, except that its pool includes what this model has selected. This model does not
+        change.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m, n_features)
+            The data of the fit. If columns are selected, the rows may be others; if rows are, further ones may follow.
+        n_components : int, optional
+            How many the larger model selects in all. Default: as many as this one.
+
+        Returns
+        -------
+        SeparableNMF
+            A fitted model.
+
+        Raises
+        ------
+        ValueError
+            If ``n_components`` is smaller than before, X is not the data of the fit, or the method has no pool.
+
+        Examples
+        --------
+        >>> from cosep import SeparableNMF, make_coseparable
+        >>> X, _ = make_coseparable(60, 40, 6, 6, noise=0.05, random_state=0)
+        >>> model = SeparableNMF(n_components=3).fit(X)
+        >>> (model.grow(X, 5).col_indices_[:3] == model.col_indices_).all()
+        np.True_
+        """
+        check_is_fitted(self)
+        selector = method_named(self.method, COLUMN_SELECTORS, "X", "r")
+        M = self._matrix(X, reset=False)
+        by_columns = self.col_indices_ is not None
+        where, limit = ("col_indices_", "n_features") if by_columns else ("row_indices_", "n_samples")
+        chosen = np.asarray(getattr(self, where))
+        sides = [GrownSide("n_components", "pool", n_components, chosen, where, M.shape[int(by_columns)], limit)]
+        larger = larger_model(self, sides, selector, self.method)
+        if not by_columns:
+            check_same_entries(M, chosen, None, self.components_)
+        return check_kept(larger.fit(X), sides, self.method)
 
     def _mixtures(self, M: LocalMatrix) -> NDArray[Any]:
         if self.col_indices_ is not None:

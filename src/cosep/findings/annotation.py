@@ -11,6 +11,7 @@ from cosep.findings.describe import describe
 from cosep.fit.pools import pool_by_position
 from cosep.matrix.validation import as_matrix
 from cosep.select.pool import Pool
+from cosep.solve.labels import partner_clusters
 from cosep.utils.extras import optional
 from cosep.utils.layers import anndata_layer, anndata_layer_names
 from cosep.utils.messages import shown
@@ -51,16 +52,17 @@ def annotate(
         The fitted model; its ``factorization_`` has the names of cells and genes. ``adata`` then has:
 
         ``obsm["X_cosep"]``, ``varm["cosep"]``
-            Memberships: ``row_weights_``, every cell as a mix of the selected cells, and ``col_weights_.T``, every gene
-            as a mix of the selected genes.
+            How much of each topic a cell has, ``row_factor_``, and a gene, ``components_.T``: column k is that of the
+            k-th selected cell.
         ``obs["cosep"]``, ``var["cosep"]``
-            Clusters, categorical: "0", "1", ..., as columns of the memberships; missing for an all-zero cell or gene.
+            Clusters of cells and of genes, categorical: "0", "1", .... Both are numbered by the selected cells: a gene
+            is in the cluster of cells that its own cluster goes with most. Missing for an all-zero cell or gene.
         ``obs["cosep_selected"]``, ``var["cosep_selected"]``
             Whether a cell or gene is selected.
         ``uns["cosep"]``
-            ``row_indices``, ``col_indices``, ``row_names`` and ``col_names`` of the selected cells and genes, of which
-            the k-th belongs to cluster k; ``metrics``, with the fidelities, ``score`` and ``n_iter``; ``params``, the
-            parameters of the fit.
+            ``row_indices`` and ``row_names`` of the selected cells, of which the k-th stands for cluster k;
+            ``col_indices``, ``col_names`` and ``col_clusters`` of the selected genes; ``metrics``, with the fidelities,
+            their bound and ``n_iter``; ``params``, the parameters of the fit.
 
     Notes
     -----
@@ -95,26 +97,40 @@ def annotate(
         # The documentation says that a view becomes a copy.
         warnings.simplefilter("ignore", _anndata().ImplicitModificationWarning)
         adata.obs[key] = _clusters(model.row_labels_)
-    adata.var[key] = _clusters(model.column_labels_)
+    homes = home_clusters(model)
+    labels = np.asarray(model.column_labels_)
+    adata.var[key] = _clusters(np.where(labels < 0, -1, homes[labels]))
     adata.obs[f"{key}_selected"] = found.rows["selected"]
     adata.var[f"{key}_selected"] = found.cols["selected"]
-    adata.obsm[f"X_{key}"] = model.row_weights_
-    adata.varm[key] = np.ascontiguousarray(model.col_weights_.T)
+    adata.obsm[f"X_{key}"] = model.row_factor_
+    adata.varm[key] = np.ascontiguousarray(model.components_.T)
     adata.uns[key] = {
         "row_indices": np.array([topic.index for topic in found.topics]),
         "col_indices": np.array([entry.index for entry in found.selected_cols]),
         "row_names": np.array([topic.name for topic in found.topics]),
         "col_names": np.array([entry.name for entry in found.selected_cols]),
+        "col_clusters": homes,
         "metrics": {
             "row_fidelity": found.fidelity.rows,
             "col_fidelity": found.fidelity.cols,
             "core_fidelity": found.fidelity.core,
-            "score": found.explained,
+            "refitted_fidelity": found.fidelity.refitted,
+            "bound": found.bound.refitted,
             "n_iter": model.n_iter_,
         },
         "params": _stored({"layer": layer, **model.get_params(deep=False)}),
     }
     return model
+
+
+def home_clusters(model: CoSeparableNMF) -> Any:
+    """Return for each cluster of columns the cluster of rows that it goes with most, by the core.
+
+    A cluster of rows that no cluster of columns goes with most gets none.
+    """
+    scaling, P1 = model.factorization_.scaling, np.asarray(model.row_factor_, dtype=np.float64)
+    strengths = np.linalg.norm(P1 if scaling is None else scaling.unit()[0][:, None] * P1, axis=0)
+    return partner_clusters(np.asarray(model.core_, dtype=np.float64).T, strengths)
 
 
 def _anndata() -> Any:

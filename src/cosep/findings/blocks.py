@@ -4,7 +4,7 @@ What belongs to all rows is never in memory at once: it is handed on a group of 
 
 Notation
 --------
-X : one block of rows, or all of them; C : the chosen columns
+X : one block of rows, or all of them; D, E : factors of rows and columns in the norm of the model
 P1, U : refitted factor and faithful weights of the rows; H : what P1 is multiplied by; V : weights of the columns
 """
 
@@ -19,14 +19,14 @@ from cosep.estimators import CoSeparableNMF
 from cosep.findings.block_groups import col_names_of, in_groups, row_names_at
 from cosep.findings.describe import MOST_CLOSEST, Measured, findings_of
 from cosep.findings.record import Entry, Findings
+from cosep.findings.sentences import share_of_bound
 from cosep.findings.tables import table_of
-from cosep.findings.topics import closest_rows, held_topics, topics_of
+from cosep.findings.topics import closest_rows, held_parts, topics_of
 from cosep.findings.wording import percent
 from cosep.fit.explainer import RowExplainer, factors_of_rows
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.row_blocks import RowBlocks
 from cosep.records.factorization import Factorization
-from cosep.solve.labels import largest_shares
 from cosep.utils.messages import counted
 from cosep.utils.ties import SHARE_DIGITS
 from cosep.utils.types import Array, Callback, Indices, Table
@@ -60,15 +60,12 @@ class BlockTask(NamedTuple):
         All that explains a row.
     rows : ndarray of int
         The selected rows, by their positions in all rows.
-    norms : ndarray
-        The norms of the selected rows.
     dtype : dtype
         The type of the factors.
     """
 
     explainer: RowExplainer
     rows: Indices
-    norms: Array
     dtype: np.dtype[Any]
 
 
@@ -100,13 +97,14 @@ class BlockSums(NamedTuple):
     ----------
     sizes : ndarray of int
         The number of rows of each topic.
-    n_nonzeros : ndarray of int, of shape ()
-        The number of nonzero entries.
+    n_unassigned, n_nonzeros : ndarray of int, of shape ()
+        The number of rows that hold nothing of any topic, and of nonzero entries.
     gram, products, crosses, squares : ndarray
-        ``P1'P1``, ``X'P1``, ``X'C``, and the squared norms of the columns of X.
+        ``Q1'Q1``, ``Y'Q1``, ``Y'Y(:,cols)``, and the squared norms of the columns of ``Y = D X``, with ``Q1 = D P1``.
     """
 
     sizes: Indices
+    n_unassigned: Indices
     n_nonzeros: Indices
     gram: Array
     products: Array
@@ -137,22 +135,26 @@ class ExplainedBlock(NamedTuple):
 
 def explain_block(task: BlockTask, block: LocalMatrix, start: int) -> ExplainedBlock:
     """Explain the rows of one block."""
-    P1, U, clusters = factors_of_rows(task.explainer, block, start)
-    labels, parts = held_topics(U, task.norms, block)
+    fit, where = task.explainer, slice(start, start + block.shape[0])
+    P1, U, labels = factors_of_rows(fit, block, start)
+    parts = held_parts(P1, labels, fit.strengths, block, fit.norm.cols)
     closest = ClosestRows(np.full((len(task.rows), MOST_CLOSEST), -1), np.full((len(task.rows), MOST_CLOSEST), -np.inf))
     for k, row in enumerate(task.rows):
         best = closest_rows(labels, parts, k, int(row) - start, MOST_CLOSEST)
         closest.indices[k, : len(best)] = start + best
         closest.parts[k, : len(best)] = parts[best].round(SHARE_DIGITS)
+    D = fit.norm.row_factors(block, where) * np.sqrt(fit.norm.weights_of(block, where))
+    Q1, Y = P1 * D[:, None], block.scaled(D, np.ones(block.shape[1]))
     sums = BlockSums(
         np.bincount(labels[labels >= 0], minlength=len(task.rows)),
+        np.asarray((~P1.any(axis=1)).sum()),
         np.asarray(block.count_nonzero()),
-        P1.T @ P1,
-        block.cross(P1),
-        block.cross(block.take(cols=task.explainer.col_indices)),
-        block.squared_norms(),
+        Q1.T @ Q1,
+        Y.cross(Q1),
+        Y.cross(Y.take(cols=fit.col_indices)),
+        Y.squared_norms(),
     )
-    return ExplainedBlock(RowFactors(P1.astype(task.dtype), U.astype(task.dtype), clusters), closest, sums)
+    return ExplainedBlock(RowFactors(P1.astype(task.dtype), U.astype(task.dtype), labels), closest, sums)
 
 
 def describe_blocks(
@@ -180,7 +182,7 @@ def describe_blocks(
     explainer = result.explainer
     assert explainer is not None  # noqa: S101 - fits to blocks have one
     rows = np.asarray(model.row_indices_)
-    task = BlockTask(explainer, rows, np.linalg.norm(explainer.selected_rows, axis=1), blocks.dtype)
+    task = BlockTask(explainer, rows, blocks.dtype)
     found: ExplainedBlock | None = None
     for start, stop, answer in in_groups(blocks, explain_block, task, 2 * len(rows) + 1, callback):
         write_rows(start, stop, answer.factors)
@@ -191,13 +193,15 @@ def describe_blocks(
         blocks.shape,
         int(found.sums.n_nonzeros),
         result.fidelity,
-        1.0 - result.relative_error,
+        result.plain_fidelity,
+        result.bound,
         rows,
         explainer.selected_rows,
         found.sums.sizes,
         _closest_entries(found.closest, blocks),
+        int(found.sums.n_unassigned),
         {},
-        _column_table(record, found.sums),
+        _column_table(record, found.sums, result.norm.cols),
     )
     return findings_of(record, topics, measured)
 
@@ -226,8 +230,8 @@ def sample_note(found: Findings, n_sampled: int) -> str:
     return (
         f"This page shows {counted(n_sampled, 'row')} sampled from {m:,}, large ones more likely than small ones; its "
         f"counts and measures are those of the sample. All {m:,} rows were searched. Of all rows, the selected rows "
-        f"explain {shares['rows']}, the selected columns {shares['cols']}, the core {shares['core']}, refitted weights "
-        f"{shares['refitted']}."
+        f"explain {shares['rows']}, the selected columns {shares['cols']}, the core {shares['core']}, and refitted "
+        f"weights {shares['refitted']}, {share_of_bound(found, 'refitted')} of what is possible."
     )
 
 
@@ -246,13 +250,14 @@ def _closest_entries(closest: ClosestRows, blocks: RowBlocks) -> list[list[Entry
     return entries
 
 
-def _column_table(record: Factorization, sums: BlockSums) -> Table:
+def _column_table(record: Factorization, sums: BlockSums, E: Array) -> Table:
     """Return the table of all columns, measured on all rows."""
-    H = np.asarray(record.core, dtype=np.float64) @ np.asarray(record.col_factor, dtype=np.float64)
-    V, topics = np.asarray(record.col_weights, dtype=np.float64), topics_of(record.T)
+    core = np.asarray(record.core, dtype=np.float64)
+    H = core @ np.asarray(record.col_factor, dtype=np.float64)
+    V, strengths = np.asarray(record.col_weights, dtype=np.float64), np.einsum("kl,km,ml->l", core, sums.gram, core)
+    topics = replace(topics_of(record.T), row_strengths=np.sqrt(strengths))
     left = sums.squares - 2.0 * np.einsum("jk,kj->j", sums.products, H) + np.einsum("kj,kj->j", H, sums.gram @ H)
     with np.errstate(invalid="ignore", divide="ignore"):
         errors = np.sqrt(np.maximum(left, 0.0) / sums.squares)
-    explains = np.einsum("jl,lj->l", sums.crosses, V) / sums.squares.sum()
-    held = largest_shares(topics.row_weights, np.sqrt(sums.squares[topics.rows]))
-    return table_of(record.T, topics, held, explains, errors)
+    explains = np.einsum("jl,lj->l", sums.crosses, V * E**2) / (sums.squares @ E**2)
+    return table_of(record.T, topics, np.asarray(record.col_labels), explains, errors)

@@ -10,6 +10,7 @@ from sklearn.cluster import SpectralCoclustering
 from sklearn.decomposition import NMF
 
 from cosep.estimators import HALSNMF, CoSeparableNMF
+from cosep.matrix.scaling import scale
 from cosep.metrics import clustering_accuracy
 from cosep.select import BOTH_SELECTORS
 from cosep.solve.labels import factor_labels
@@ -19,31 +20,31 @@ from cosep.utils.messages import one_line
 Outcome = tuple[dict[str, float], Any]
 
 
-def coseparable(method: str, X: Any, n_rows: int, n_cols: int) -> Outcome:
+def coseparable(method: str, A: Any, n_rows: int, n_cols: int) -> Outcome:
     """Select rows and columns by one of our methods."""
-    model = CoSeparableNMF(n_rows, n_cols, method=method).fit(X)
+    model = CoSeparableNMF(n_rows, n_cols, method=method, scaling=None).fit(A)
     shares = {part: getattr(model, f"{part}_fidelity_") for part in ("row", "col", "core")}
-    return {"explained": model.score(X), **shares}, model.row_labels_
+    return {"explained": model.refitted_fidelity_, **shares}, model.row_labels_
 
 
-def hals(X: Any, n_rows: int, n_cols: int) -> Outcome:
+def hals(A: Any, n_rows: int, n_cols: int) -> Outcome:
     """Factor by A-HALS, which selects nothing."""
-    model = HALSNMF(max(n_rows, n_cols)).fit(X)
-    return {"explained": model.score(X)}, model.row_labels_
+    model = HALSNMF(max(n_rows, n_cols)).fit(A)
+    return {"explained": model.score(A)}, model.row_labels_
 
 
-def sklearn_nmf(X: Any, n_rows: int, n_cols: int) -> Outcome:
+def sklearn_nmf(A: Any, n_rows: int, n_cols: int) -> Outcome:
     """Factor by scikit-learn's NMF, which selects nothing."""
     model = NMF(max(n_rows, n_cols), init="nndsvd", max_iter=200, random_state=0)
-    W = model.fit_transform(X)
-    norm = float(np.linalg.norm(X.data if hasattr(X, "indptr") else X))
+    W = model.fit_transform(A)
+    norm = float(np.linalg.norm(A.data if hasattr(A, "indptr") else A))
     labels = factor_labels(W, np.linalg.norm(model.components_, axis=1))
-    return {"explained": 1.0 - model.reconstruction_err_ / norm}, labels
+    return {"explained": 1.0 - (model.reconstruction_err_ / norm) ** 2}, labels
 
 
-def sklearn_cocluster(X: Any, n_rows: int, n_cols: int) -> Outcome:
+def sklearn_cocluster(A: Any, n_rows: int, n_cols: int) -> Outcome:
     """Cluster both sides by scikit-learn's SpectralCoclustering, which does not factor."""
-    return {}, SpectralCoclustering(max(n_rows, n_cols), random_state=0).fit(X).row_labels_
+    return {}, SpectralCoclustering(max(n_rows, n_cols), random_state=0).fit(A).row_labels_
 
 
 OTHER_METHODS: dict[str, Callable[[Any, int, int], Outcome]] = {
@@ -55,9 +56,9 @@ METHODS = (*BOTH_SELECTORS, *OTHER_METHODS)
 
 
 def compare_methods(
-    X: Any, n_rows: int, n_cols: int, methods: Iterable[str], labels: Any = None
+    X: Any, n_rows: int, n_cols: int, methods: Iterable[str], labels: Any = None, scaling: Any = "degree"
 ) -> Iterator[dict[str, Any]]:
-    """Run methods one after the other; yield what each reaches.
+    """Run methods one after the other, all on the same scaled matrix; yield what each reaches.
 
     Parameters
     ----------
@@ -68,6 +69,8 @@ def compare_methods(
         Some of `METHODS`.
     labels : array-like, optional
         The class of each row.
+    scaling : optional
+        The norm in which every method is run and measured, as in `CoSeparableNMF`.
 
     Yields
     ------
@@ -75,15 +78,16 @@ def compare_methods(
         ``method``; ``explained`` by refitted factors, and by ``row``, ``col`` and ``core`` alone, where the method has
         them; ``seconds``; ``accuracy`` of its clusters if there are labels. A method that fails has a ``note`` instead.
     """
+    A = scale(X, scaling)[0].raw
     for name in methods:
         start = time.perf_counter()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 shares, clusters = (
-                    OTHER_METHODS[name](X, n_rows, n_cols)
+                    OTHER_METHODS[name](A, n_rows, n_cols)
                     if name in OTHER_METHODS
-                    else coseparable(name, X, n_rows, n_cols)
+                    else coseparable(name, A, n_rows, n_cols)
                 )
         except Exception as error:  # noqa: BLE001 - methods of other packages may raise anything
             first = f"{type(error).__name__}: {error}".split("\n", maxsplit=1)[0]

@@ -7,19 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.findings.record import Anchor, Entry, Findings, Topic
-from cosep.findings.sentences import certificate_sentences, found_sentences, warning_sentences
-from cosep.findings.tables import row_table
-from cosep.findings.topics import Topics, closest_rows, held_topics, topics_of
+from cosep.findings.sentences import certificate_sentences, found_sentences, norm_sentence, warning_sentences
+from cosep.findings.tables import clusters_of, row_table
+from cosep.findings.topics import Topics, closest_rows, held_parts, topics_of
 from cosep.findings.versions import versions
 from cosep.io.named_matrix import numbered
 from cosep.matrix.checks import check_nonzero
+from cosep.matrix.local import LocalMatrix
 from cosep.matrix.validation import as_matrix
+from cosep.metrics.bounds import fidelity_bound
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
 from cosep.utils.types import Array, Indices, Table
 
 # Columns, entries and close rows that are kept of a topic: at least as many as any output shows.
 MOST_COLUMNS, MOST_VALUES, MOST_CLOSEST = 20, 8, 8
+# Refitted shares of one fit agree to this, in float32 too.
+SAME_SHARE_TOL = 1e-5
 
 
 def describe(factorization: Factorization, X: Any) -> Findings:
@@ -67,8 +71,8 @@ def describe(factorization: Factorization, X: Any) -> Findings:
     fidelity = factorization.fidelity(M)
     check_nonzero(M)
     record = with_names(factorization)
-    chosen = M.take(rows=topics.rows)
-    labels, parts = held_topics(topics.row_weights, np.linalg.norm(chosen, axis=1), M)
+    labels = clusters_of(record, topics)
+    parts = held_parts(topics.row_factor, labels, topics.row_strengths, M, topics.col_scale, topics.exponent)
     names = np.asarray(record.row_names)
     closest = [closest_rows(labels, parts, k, int(i), MOST_CLOSEST) for k, i in enumerate(topics.rows)]
     return findings_of(
@@ -78,15 +82,32 @@ def describe(factorization: Factorization, X: Any) -> Findings:
             M.shape,
             M.count_nonzero(),
             fidelity,
-            1.0 - factorization.relative_error(M),
+            replace(factorization, scaling=None).fidelity(M),
+            _bound(factorization, fidelity, M),
             topics.rows,
-            M.in_units(chosen),
+            M.in_units(M.take(rows=topics.rows)),
             np.bincount(labels[labels >= 0], minlength=len(topics.rows)),
             [[Entry(int(i), str(names[i]), float(parts[i])) for i in some] for some in closest],
+            int((~(topics.row_factor > 0).any(axis=1)).sum()),
             row_table(record, topics, M),
             row_table(record.T, topics_of(record.T), M.T),
         ),
     )
+
+
+def _bound(factorization: Factorization, fidelity: Fidelity, M: LocalMatrix) -> Fidelity:
+    """Return the bound that the fit stored, or compute it if that belongs to another norm or another matrix.
+
+    Then the share that the refitted factors explain is another one than at the end of the fit.
+    """
+    numbers = [factorization.meta.get(name) for name in ("bound", "objective")]
+    if all(isinstance(part, (list, tuple)) and all(isinstance(one, float) for one in part) for part in numbers):
+        stored, objective = (list(map(float, part)) for part in numbers if part is not None)
+        known = len(stored) == len(Fidelity._fields) and objective
+        if known and abs(1.0 - 2.0 * objective[-1] - fidelity.refitted) < SAME_SHARE_TOL:
+            return Fidelity(*stored)
+    A = M if factorization.scaling is None else factorization.scaling.apply(M)
+    return fidelity_bound(A.mantissa, *np.asarray(factorization.core).shape)
 
 
 class Measured(NamedTuple):
@@ -94,7 +115,7 @@ class Measured(NamedTuple):
 
     Attributes
     ----------
-    shape, n_nonzeros, fidelity, explained
+    shape, n_nonzeros, fidelity, plain_fidelity, bound
         As in `Findings`.
     representatives : ndarray of int
         Positions of the selected rows in X.
@@ -104,6 +125,8 @@ class Measured(NamedTuple):
         The number of rows of each topic.
     closest : list of list of Entry
         The rows that hold most of each selected row.
+    n_unassigned : int
+        As in `Findings`.
     rows, cols : dict of ndarray
         As in `Findings`.
     """
@@ -111,11 +134,13 @@ class Measured(NamedTuple):
     shape: tuple[int, int]
     n_nonzeros: int
     fidelity: Fidelity
-    explained: float
+    plain_fidelity: Fidelity
+    bound: Fidelity
     representatives: Indices
     chosen: Array
     sizes: Indices
     closest: list[list[Entry]]
+    n_unassigned: int
     rows: Table
     cols: Table
 
@@ -123,13 +148,13 @@ class Measured(NamedTuple):
 def findings_of(record: Factorization, topics: Topics, measured: Measured) -> Findings:
     """Put together the findings of a factorization with names, given what was measured on all rows."""
     row_names, col_names = np.asarray(record.row_names), np.asarray(record.col_names)
-    together = topics.core @ topics.col_weights
+    together = topics.components
     described = tuple(
         Topic(
             index=int(measured.representatives[k]),
             name=str(row_names[i]),
             anchors=_anchors(topics, k, col_names),
-            columns=_largest(together[k], col_names, MOST_COLUMNS),
+            columns=_largest(together[k], col_names, MOST_COLUMNS, topics.col_scale),
             values=_largest(measured.chosen[k], col_names, MOST_VALUES),
             closest=tuple(measured.closest[k]),
             size=int(measured.sizes[k]),
@@ -141,14 +166,16 @@ def findings_of(record: Factorization, topics: Topics, measured: Measured) -> Fi
         shape=measured.shape,
         n_nonzeros=measured.n_nonzeros,
         fidelity=measured.fidelity,
-        explained=measured.explained,
+        plain_fidelity=measured.plain_fidelity,
+        bound=measured.bound,
+        scaling=None if record.scaling is None else record.scaling.name,
         topics=described,
         selected_cols=tuple(Entry(int(j), str(col_names[j]), float(measured.cols["explains"][j])) for j in topics.cols),
         core=topics.core,
         col_order=topics.col_order,
         rows=measured.rows,
         cols=measured.cols,
-        n_unassigned=int(measured.shape[0] - measured.sizes.sum()),
+        n_unassigned=measured.n_unassigned,
         sentences=(),
         certificate=certificate_sentences(record),
         warnings=(),
@@ -157,6 +184,7 @@ def findings_of(record: Factorization, topics: Topics, measured: Measured) -> Fi
     return replace(
         found,
         sentences=found_sentences(found),
+        certificate=(norm_sentence(found), *found.certificate),
         warnings=warning_sentences(record, found.shares),
     )
 
@@ -180,7 +208,7 @@ def _anchors(topics: Topics, k: int, names: NDArray[Any]) -> tuple[Anchor, ...]:
     )
 
 
-def _largest(values: Array, names: NDArray[Any], most: int) -> tuple[Entry, ...]:
-    """Return the columns with the largest positive values, largest first."""
-    order = np.argsort(-values, kind="stable")[:most]
+def _largest(values: Array, names: NDArray[Any], most: int, scale: Array | float = 1.0) -> tuple[Entry, ...]:
+    """Return the columns with the largest positive values times ``scale``, largest first."""
+    order = np.argsort(-values * scale, kind="stable")[:most]
     return tuple(Entry(int(j), str(names[j]), float(values[j])) for j in order if values[j] > 0)

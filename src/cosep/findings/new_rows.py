@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.estimators.base import product
+from cosep.matrix.norm import Scaling
 from cosep.matrix.validation import as_matrix
 from cosep.records.factorization import Factorization
 from cosep.solve.labels import largest_shares
@@ -22,11 +23,11 @@ class ExplainedRows(NamedTuple):
     coefficients : ndarray of shape (m_new, n_rows)
         What ``CoSeparableNMF.transform`` returns.
     labels : ndarray of int
-        The representative that each row holds most of, by coefficient times norm of the component; -1 for none.
+        The cluster of each row: the component with the largest share, coefficient times norm; -1 for an all-zero row.
     shares : ndarray
-        The share of that representative in the sum over all of them; nan for none.
+        The share of that component in the sum over all of them; nan for an all-zero row.
     explained : ndarray
-        ``1 - ||x - u H|| / ||x||`` with the components H; nan for an all-zero row.
+        ``1 - ||x - u H||^2 / ||x||^2`` with the components H; nan for an all-zero row.
     """
 
     coefficients: NDArray[Any]
@@ -40,7 +41,9 @@ class ExplainedRows(NamedTuple):
 
 
 def explain_rows(factorization: Factorization, X: Any) -> ExplainedRows:
-    """Explain rows by the components ``H = core @ col_factor`` of a model: ``min ||X - U H||_F`` over ``U >= 0``.
+    """Explain rows by the components ``H = core @ col_factor`` of a model: ``min ||X - U H||`` over ``U >= 0``.
+
+    Norms are those of the model.
 
     Parameters
     ----------
@@ -68,11 +71,15 @@ def explain_rows(factorization: Factorization, X: Any) -> ExplainedRows:
     if M.shape[1] != H.shape[1]:
         msg = f"X has {M.shape[1]} columns, but the factorization stands for {H.shape[1]}; pass exactly those."
         raise ValueError(msg)
-    U = mixtures(M, H)
+    scaling = factorization.scaling
+    E = np.ones(H.shape[1]) if scaling is None else scaling.unit()[1]
+    U = mixtures(M, H, E)
     # Shares do not depend on the units of the components.
-    norms = np.linalg.norm(H.astype(np.float64) / max(float(H.max(initial=0.0)), np.finfo(np.float64).tiny), axis=1)
-    held = largest_shares(U.astype(np.float64), norms)
-    return ExplainedRows(U, held.labels, held.shares, 1.0 - Factorization(U, None, H).row_errors(M))
+    unit = H.astype(np.float64) / max(float(H.max(initial=0.0)), np.finfo(np.float64).tiny)
+    held = largest_shares(U.astype(np.float64), np.linalg.norm(unit * E, axis=1), M.T.filled_columns())
+    rows = None if scaling is None else Scaling(scaling.name, np.ones(M.shape[0]), scaling.cols)
+    errors = Factorization(U, None, H, scaling=rows).row_errors(M)
+    return ExplainedRows(U, held.labels, held.shares, 1.0 - errors**2)
 
 
 def complete_rows(factorization: Factorization, X: Any) -> NDArray[Any]:

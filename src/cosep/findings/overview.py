@@ -2,7 +2,7 @@
 
 Notation
 --------
-A : data with rows and columns divided by the square roots of their sums
+A : data, scaled by the norm of the model
 R, C : sums or means over the rows of each line of the picture, and over the columns of each of its columns
 """
 
@@ -11,11 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
-from cosep.findings.topics import Topics, by_home, links_of
+from cosep.findings.tables import clusters_of
+from cosep.findings.topics import Topics, by_home, links_of, topics_of
 from cosep.matrix.local import LocalMatrix
-from cosep.matrix.scaling import scale
 from cosep.records.factorization import Factorization
-from cosep.solve.labels import factor_labels
 from cosep.utils.types import Array, Indices
 
 # The largest number of lines, and of columns, of the picture.
@@ -70,11 +69,11 @@ class Overview:
 
 def overview(factorization: Factorization, topics: Topics, M: LocalMatrix) -> Overview:
     """Average A over neighbours in the same cluster, so that it fits on a page and clusters keep their proportions."""
-    A = scale(M.mantissa, "degree")[0]
-    row_labels, col_labels = factorization.row_labels, factorization.col_labels
-    if row_labels is None or col_labels is None:
-        row_labels = factor_labels(topics.row_weights, np.linalg.norm(A.take(rows=topics.rows), axis=1))
-        col_labels = factor_labels(topics.col_weights.T, np.linalg.norm(A.take(cols=topics.cols), axis=0))
+    # Rows that were left out of the fit, whose factor is zero, are shown with the mean factor of the others.
+    D, E = (np.where(part > 0, part, part[part > 0].mean()) for part in (topics.row_scale, topics.col_scale))
+    A = M.mantissa.scaled(D, E)
+    row_labels = clusters_of(factorization, topics)
+    col_labels = clusters_of(factorization.T, topics_of(factorization.T))
     rows = _axis(row_labels, np.arange(len(topics.rows)), M.T.sums() == 0)
     sums = A.between(_members(row_labels, len(topics.rows)), _members(col_labels, len(topics.cols)))
     cols = _axis(col_labels, by_home(links_of(sums)), M.sums() == 0)

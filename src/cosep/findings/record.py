@@ -56,13 +56,14 @@ class Topic:
     anchors : tuple of Anchor
         Its selected columns, strongest first; empty if the row is zero in all selected columns.
     columns : tuple of Entry
-        The columns with the largest values in ``core @ col_weights``, anchors among them; at most 20.
+        The columns that it contributes most to in the norm of the model, with their values in ``core @ col_factor``,
+        anchors among them; at most 20.
     values : tuple of Entry
         The largest entries of the row itself; at most 8.
     closest : tuple of Entry
         The other rows that hold most of it, with the part of their length that it makes up; at most 8.
     size : int
-        The number of rows that hold more of this representative than of any other, by ``row_weights``.
+        The number of rows in its cluster.
     share : float
         That number divided by the number of all rows.
     """
@@ -88,9 +89,14 @@ class Findings:
     n_nonzeros : int
         The number of nonzero entries of X.
     fidelity : Fidelity
-        What the selected rows, the selected columns and the core explain on their own.
-    explained : float
-        What the refitted factors explain, ``1 - ||X - reconstruction|| / ||X||``.
+        What the selected rows, the selected columns and the core explain on their own, and what the refitted factors
+        explain, in the norm of the model.
+    plain_fidelity : Fidelity
+        The same in the plain norm.
+    bound : Fidelity
+        What no rows, columns and factors of the same number could exceed, in the norm of the model.
+    scaling : str or None
+        The name of the norm; None for the plain norm, "plain" for the plain norm with weights of rows.
     topics : tuple of Topic
         One for each selected row, in the order of the selection.
     selected_cols : tuple of Entry
@@ -106,22 +112,22 @@ class Findings:
         name
             The name of the row.
         cluster
-            Its cluster, -1 for an all-zero row; missing if the factorization has no labels.
+            Its cluster, the topic with the largest share in it; -1 for an all-zero row.
         representative
-            The name of the selected row that it holds most of; "" if it holds none of them.
+            The name of the selected row of that topic; "" for an all-zero row.
         membership
-            The share of that row in all that it holds; nan if it holds none.
+            The share of that topic in all that the row holds of topics; nan for an all-zero row.
         selected
             Whether it is selected itself.
         explained
-            How much of the row the refitted factors explain; nan for an all-zero row.
+            The share of the row's squares that the refitted factors explain; nan for an all-zero row.
         explains
             For a selected row, the share of ``||X||^2`` that it explains; nan for other rows. These add up to
-            ``1 - (1 - fidelity.rows)**2``.
+            ``fidelity.rows``.
     cols : dict of ndarray
         The same for columns.
     n_unassigned : int
-        The number of rows that hold nothing of any selected row.
+        The number of rows that hold nothing of any topic.
     sentences : tuple of str
         What was found, in plain sentences.
     certificate : tuple of str
@@ -146,7 +152,9 @@ class Findings:
     shape: tuple[int, int]
     n_nonzeros: int
     fidelity: Fidelity
-    explained: float
+    plain_fidelity: Fidelity
+    bound: Fidelity
+    scaling: str | None
     topics: tuple[Topic, ...]
     selected_cols: tuple[Entry, ...]
     core: Array
@@ -162,5 +170,4 @@ class Findings:
     @property
     def shares(self) -> dict[str, float]:
         """What the selected rows, the selected columns, the core, and the refitted factors explain."""
-        rows, cols, core = (0.0 if part is None else part for part in self.fidelity)
-        return {"rows": rows, "cols": cols, "core": core, "refitted": self.explained}
+        return {name: share or 0.0 for name, share in self.fidelity._asdict().items()}

@@ -19,8 +19,9 @@ def found_sentences(found: Findings, *, row: str = "row", column: str = "column"
     ``row`` and ``column`` are what the rows and columns are called, such as "function" and "word".
     """
     n_rows, n_cols = len(found.topics), len(found.selected_cols)
-    size = f"{n_rows}\u00a0x\u00a0{n_cols}"
+    size, rank = f"{n_rows}\u00a0x\u00a0{n_cols}", counted(min(n_rows, n_cols), "component")
     by = {part: percent(share) for part, share in found.shares.items()}
+    of = {part: share_of_bound(found, part) for part in by}
     largest = max(found.topics, key=lambda topic: topic.size)
     name = name_or_number(largest.name, largest.index, row)
     sentences = [
@@ -29,19 +30,53 @@ def found_sentences(found: Findings, *, row: str = "row", column: str = "column"
             f"{counted(n_cols, column)} were selected to stand for the rest."
         ),
         (
-            f"Mixed with nonnegative weights, the selected {row}s alone explain {by['rows']} of the matrix, the "
-            f"selected {column}s alone {by['cols']}, and the {size} core where they meet {by['core']}; "
-            f"with weights refitted to the core it is {by['refitted']}."
+            f"With refitted weights, the {size} core where they meet explains {by['refitted']} of the matrix, which is "
+            f"{of['refitted']} of what any {rank} could."
         ),
         (
-            f"Each selected {row} is a topic. The largest, \u201c{squeezed(name, 80)}\u201d, stands for "
-            f"{counted(largest.size, row)}, {percent(largest.share)} of all."
+            f"Without refitting, the selected {row}s alone explain {by['rows']} ({of['rows']} of what is possible), "
+            f"the selected {column}s alone {by['cols']} ({of['cols']}), and the core {by['core']} ({of['core']})."
+        ),
+        (
+            f"Each selected {row} is a topic, and each {row} belongs to the topic with the largest share in it. The "
+            f"largest topic, \u201c{squeezed(name, 80)}\u201d, has {counted(largest.size, row)}, "
+            f"{percent(largest.share)} of all."
         ),
     ]
     if found.n_unassigned:
         verb = "shares" if found.n_unassigned == 1 else "share"
-        sentences.append(f"{counted(found.n_unassigned, row)} {verb} nothing with any selected {row}.")
+        sentences.append(f"{counted(found.n_unassigned, row)} {verb} nothing with any topic.")
     return tuple(sentences)
+
+
+def share_of_bound(found: Findings, part: str) -> str:
+    """Return what rows, columns, core or refitted factors explain, as a share of what is possible."""
+    bound = getattr(found.bound, part) or 0.0
+    share = max(found.shares[part], 0.0)
+    return percent(min(share / bound, 1.0) if bound > 0 else 0.0)
+
+
+NORMS = {
+    None: "in the plain norm, in which large entries count most",
+    "plain": "in the plain norm with weights of rows, in which large entries count most",
+    "degree": "in a norm in which long rows and frequent columns do not outweigh the others",
+    "rows": "in a norm in which all rows have the same sum",
+    "columns": "in a norm in which all columns have the same sum",
+    "sinkhorn": "in a norm in which all rows have the same sum, and all columns",
+    "given": "in a norm with given factors of rows and columns",
+}
+
+
+def norm_sentence(found: Findings) -> str:
+    """Return the norm that shares are measured in, and what the model explains in the plain norm."""
+    name = "none" if found.scaling is None else found.scaling
+    sentence = f"A share is that of the sum of squares, {NORMS.get(found.scaling, 'in the norm of the model')}"
+    if found.scaling is None:
+        return f"{sentence} (scaling: {name})."
+    return (
+        f"{sentence} (scaling: {name}). In the plain norm, the refitted factors explain "
+        f"{percent(found.plain_fidelity.refitted)}."
+    )
 
 
 def certificate_sentences(factorization: Factorization) -> tuple[str, ...]:

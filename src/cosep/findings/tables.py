@@ -2,6 +2,7 @@
 
 Notation
 --------
+D, E : factors of rows and columns in the norm of the model; A = D X E
 U : weights of the rows, X ~ U X(rows,:)
 """
 
@@ -10,35 +11,41 @@ import numpy as np
 from cosep.findings.topics import Topics
 from cosep.matrix.local import LocalMatrix
 from cosep.records.factorization import Factorization
-from cosep.solve.labels import LargestShares, largest_shares
-from cosep.utils.types import Array, Table
+from cosep.solve.labels import factor_labels
+from cosep.utils.types import Array, Indices, Table
 
 
 def row_table(factorization: Factorization, topics: Topics, M: LocalMatrix) -> Table:
     """Return the table of all rows; for the columns pass the transposes.
 
-    A selected row explains ``<X, u x> / ||X||^2`` by its weights u in all rows; over the selected rows these add up to
-    ``1 - (1 - fidelity)^2``.
+    A selected row explains ``<A, (D u) (x E)> / ||A||^2`` by its weights u in all rows; over the selected rows these
+    add up to the fidelity of the rows.
     """
-    chosen = M.take(rows=topics.rows)
-    explains = np.einsum("ik,ik->k", topics.row_weights, M.dot(chosen.T)) / M.squared_norm()
-    held = largest_shares(topics.row_weights, np.linalg.norm(chosen, axis=1))
-    return table_of(factorization, topics, held, explains, factorization.row_errors(M))
+    A = M.mantissa.scaled(topics.row_scale, topics.col_scale)
+    chosen = M.take(rows=topics.rows) * topics.col_scale
+    U = np.asarray(factorization.row_weights, dtype=np.float64) * topics.row_scale[:, None]
+    explains = np.einsum("ik,ik->k", U, A.dot(chosen.T)) / A.squared_norm()
+    return table_of(factorization, topics, clusters_of(factorization, topics), explains, factorization.row_errors(M))
 
 
-def table_of(
-    factorization: Factorization, topics: Topics, held: LargestShares, explains: Array, errors: Array
-) -> Table:
+def clusters_of(factorization: Factorization, topics: Topics) -> Indices:
+    """Return the cluster of each row: those of the factorization, or the component with the largest share."""
+    if factorization.row_labels is None:
+        return factor_labels(topics.row_factor, topics.row_strengths)
+    return np.asarray(factorization.row_labels)
+
+
+def table_of(factorization: Factorization, topics: Topics, labels: Indices, explains: Array, errors: Array) -> Table:
     """Return the table of rows whose numbers are known.
 
     Parameters
     ----------
     factorization : Factorization
-        With names; its labels are used if it has any.
+        With names.
     topics : Topics
         Its selected rows.
-    held : LargestShares
-        The selected row that each row holds most of.
+    labels : ndarray of int
+        The cluster of each row.
     explains : ndarray
         What each selected row explains.
     errors : ndarray
@@ -48,13 +55,14 @@ def table_of(
     names = np.asarray(factorization.row_names)
     explained_by = np.full(size, np.nan)
     explained_by[topics.rows] = explains
-    clusters = {} if factorization.row_labels is None else {"cluster": factorization.row_labels}
+    parts = topics.row_factor * topics.row_strengths
+    sums, own = parts.sum(axis=1), parts[np.arange(size), labels]
     return {
         "name": names,
-        **clusters,
-        "representative": np.where(held.labels < 0, "", names[topics.rows][held.labels]),
-        "membership": held.shares,
+        "cluster": labels,
+        "representative": np.where(labels < 0, "", names[topics.rows][labels]),
+        "membership": np.where(labels < 0, np.nan, own / np.where(sums > 0, sums, 1.0)),
         "selected": np.isin(np.arange(size), topics.rows),
-        "explained": 1.0 - errors,
+        "explained": 1.0 - errors**2,
         "explains": explained_by,
     }

@@ -2,7 +2,8 @@
 
 Notation
 --------
-S : core; U : weights of the rows, X ~ U X(rows,:)
+S : core; P1, P2 : fitted factors of rows and columns, X ~ P1 S P2, H = S P2
+D, E : factors of rows and columns in the norm of the model
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,6 @@ import numpy as np
 
 from cosep.matrix.local import LocalMatrix
 from cosep.records.factorization import Factorization
-from cosep.solve.labels import largest_shares
 from cosep.utils.messages import shown
 from cosep.utils.ties import SHARE_DIGITS
 from cosep.utils.types import Array, Indices
@@ -31,8 +31,15 @@ class Topics:
         The selected rows and columns.
     core : ndarray of shape (r1, r2)
         The entries where they meet.
-    row_weights, col_weights : ndarray of shape (m, r1) and (r2, n)
-        Every row as a mix of the selected rows, every column as a mix of the selected columns.
+    row_factor, col_factor : ndarray of shape (m, r1) and (r2, n)
+        P1 and P2.
+    row_strengths, col_strengths : ndarray of shape (r1,) and (r2,)
+        Norms of what each column of P1, and each row of P2, is multiplied by: ``||H[k,:] E||``, ``||D P1 S[:,l]||``,
+        in units of ``2**exponent``.
+    exponent : int
+        The power of two that is taken out of the strengths.
+    row_scale, col_scale : ndarray of shape (m,) and (n,)
+        D and E.
     links : ndarray of shape (r1, r2)
         ``S[k,l] / sqrt(sum of row k * sum of column l)``, so that long rows and frequent columns do not stand out.
     homes : ndarray of int, of shape (r2,)
@@ -44,31 +51,43 @@ class Topics:
     rows: Indices
     cols: Indices
     core: Array
-    row_weights: Array
-    col_weights: Array
+    row_factor: Array
+    col_factor: Array
+    row_strengths: Array
+    col_strengths: Array
+    exponent: int
+    row_scale: Array
+    col_scale: Array
     links: Array
     homes: Indices
     col_order: Indices
+
+    @property
+    def components(self) -> Array:
+        """H, what the fitted factor of the rows is multiplied by."""
+        return np.asarray(self.core @ self.col_factor)
 
     def anchors(self, k: int) -> list[int]:
         """Return the selected columns of a topic, strongest first: those at home in it, and others that are strong."""
         # A power of two out of the core, so that no product leaves the range of floats.
         core = np.ldexp(self.core[k], -np.frexp(self.core[k].max())[1])
-        strengths = core * np.linalg.norm(self.col_weights, axis=1)
+        strengths = core * np.linalg.norm(self.col_factor * self.col_scale, axis=1)
         strong = (self.homes == k) | (strengths >= MIN_ANCHOR_STRENGTH * strengths.max())
         ours = (self.core[k] > 0) & strong
         return [int(l) for l in np.argsort(-strengths, kind="stable") if ours[l]]
 
 
-def held_topics(weights: Array, norms: Array, M: LocalMatrix) -> tuple[Indices, Array]:
-    """Return for each row of M the topic that it holds most of, -1 for none, and the part of its length that this is.
+def held_parts(
+    factor: Array, labels: Indices, strengths: Array, M: LocalMatrix, scale: Array, exponent: int = 0
+) -> Array:
+    """Return the part of the length of each row of M that its topic makes up.
 
-    Row i holds ``U[i,k] ||x_k||`` of the k-th selected row, whose norm is given; the part is that divided by
-    ``||x_i||``.
+    Row i holds ``P1[i,k] ||H[k,:] E||`` of its topic k; the part is that divided by ``||x_i E||``. ``exponent`` is the
+    power of two that is taken out of the strengths ``||H[k,:] E||``.
     """
-    held = largest_shares(weights, norms)
-    lengths = np.sqrt(M.T.squared_norms())
-    return held.labels, held.amounts / np.where(lengths > 0, lengths, 1.0)
+    amounts = np.where(labels < 0, 0.0, factor[np.arange(len(labels)), labels] * strengths[labels])
+    lengths = np.sqrt(M.scaled(np.ones(M.shape[0]), scale).T.squared_norms())
+    return M.in_units(amounts / np.where(lengths > 0, lengths, 1.0), -1, shift=exponent)
 
 
 def closest_rows(labels: Indices, parts: Array, k: int, excluded: int, most: int) -> Indices:
@@ -97,11 +116,16 @@ def topics_of(factorization: Any) -> Topics:
             "sides; take that of a fitted CoSeparableNMF, or make one with cosep.mix."
         )
         raise ValueError(msg)
+    # Powers of two out of the core and the scales, so that no product leaves the range of floats.
     S = np.asarray(core, dtype=np.float64)
-    links = links_of(S)
+    exponent = int(np.frexp(S.max(initial=0.0))[1])
+    links, unit = links_of(S), np.ldexp(S, -exponent)
     homes = np.where(links.any(axis=0), links.argmax(axis=0), -1)
-    U, V = np.asarray(U, dtype=np.float64), np.asarray(V, dtype=np.float64)
-    return Topics(rows, cols, S, U, V, links, homes, by_home(links))
+    P1, P2 = (np.asarray(part, dtype=np.float64) for part in (factorization.row_factor, factorization.col_factor))
+    scaling = factorization.scaling
+    D, E = (np.ones(len(P1)), np.ones(P2.shape[1])) if scaling is None else scaling.unit()
+    strengths = np.linalg.norm(unit @ (P2 * E), axis=1), np.linalg.norm((P1 * D[:, None]) @ unit, axis=0)
+    return Topics(rows, cols, S, P1, P2, *strengths, exponent, D, E, links, homes, by_home(links))
 
 
 def by_home(links: Array) -> Indices:

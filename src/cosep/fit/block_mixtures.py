@@ -6,23 +6,26 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.norm import Norm
 from cosep.records.product import squared_row_errors
 from cosep.solve.nonnegative import coefficients
 from cosep.utils.types import Array
 
 
-class UnitComponents(NamedTuple):
-    """Components divided by a power of two.
+class RowModel(NamedTuple):
+    """What explains rows: components, and the norm.
 
     Attributes
     ----------
     H : ndarray
         The components divided by ``2**shift``, with a largest entry of about one.
     shift : int
+    norm : Norm
     """
 
     H: Array
     shift: int
+    norm: Norm
 
 
 class SquaredErrors(NamedTuple):
@@ -44,16 +47,18 @@ class SquaredErrors(NamedTuple):
         return SquaredErrors(*(sum(parts) for parts in zip(self, *others, strict=True)))
 
 
-def block_errors(components: UnitComponents, block: LocalMatrix, _start: int) -> SquaredErrors:
+def block_errors(model: RowModel, block: LocalMatrix, start: int) -> SquaredErrors:
     """Measure how well the components explain the rows of one block."""
-    H = components.H
-    errors = squared_row_errors(block, coefficients(block, H), H, block.dot(H.T))
-    return SquaredErrors(float(errors.sum()), block.squared_norm())
+    where, H = slice(start, start + block.shape[0]), model.H * model.norm.cols
+    A = block.scaled(model.norm.row_factors(block, where), model.norm.cols)
+    weights, products = model.norm.weights_of(block, where), A.dot(H.T)
+    errors = squared_row_errors(A, coefficients(A, H, products=products), H, products)
+    return SquaredErrors(float(weights @ errors), float(weights @ A.T.squared_norms()))
 
 
-def block_mixtures(components: UnitComponents, block: LocalMatrix, _start: int) -> tuple[Array, ...]:
+def block_mixtures(model: RowModel, block: LocalMatrix, _start: int) -> tuple[Array, ...]:
     """Explain the rows of one block by the components."""
-    return (np.ldexp(coefficients(block, components.H), -components.shift),)
+    return (np.ldexp(coefficients(block, model.H, model.norm.cols), -model.shift),)
 
 
 def block_products(right: Array, block: LocalMatrix, _start: int) -> tuple[Array, ...]:

@@ -2,7 +2,8 @@
 
 Notation
 --------
-As in `cosep.fit.explainer`; C : the selected columns of a block
+As in `cosep.fit.explainer`; C : the selected columns of a block; Q1 = D P1; Z : directions of `cosep.fit.gram_space`
+All rows are multiplied by the square roots of their weights.
 """
 
 from collections.abc import Sequence
@@ -10,8 +11,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from cosep.fit.explainer import balanced
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.norm import Norm
 from cosep.solve.nonnegative import coefficients
 from cosep.utils.types import Array, Indices
 
@@ -27,30 +28,32 @@ class ColumnSide(NamedTuple):
         Positions of the selected columns; empty if sums of these are not needed any more.
     components : ndarray of shape (n_rows, n)
         H = S P2.
-    topics : tuple of ndarray
-        One F if there are as many clusters of rows as of columns, otherwise one for each.
-    col_scale : ndarray of shape (n,)
-        What columns of A are multiplied by.
+    directions : ndarray of shape (n, b)
+        Z.
+    norm : Norm
     """
 
     core: Array
     col_indices: Indices
     components: Array
-    topics: tuple[Array, ...]
-    col_scale: Array
+    directions: Array
+    norm: Norm
 
 
 class FactorSums(NamedTuple):
-    """Sums over rows for the matrices B = P1 S, C, and each L.
+    """Sums over rows for the matrices B = Q1 S, D C and A Z.
 
     Attributes
     ----------
+    total : float
+        ``||A||^2``.
     grams : tuple of ndarray
         ``B'B``.
     products : tuple of ndarray
-        ``X'B``, or ``A'B`` for each L.
+        ``A'B``.
     """
 
+    total: float
     grams: tuple[Array, ...]
     products: tuple[Array, ...]
 
@@ -58,17 +61,17 @@ class FactorSums(NamedTuple):
         """Add the sums of the following rows."""
         parts = [self, *others]
         return FactorSums(
+            sum(part.total for part in parts),
             tuple(np.sum(same, axis=0) for same in zip(*(part.grams for part in parts), strict=True)),
             tuple(np.sum(same, axis=0) for same in zip(*(part.products for part in parts), strict=True)),
         )
 
 
-def factor_sums(side: ColumnSide, block: LocalMatrix, _start: int) -> FactorSums:
+def factor_sums(side: ColumnSide, block: LocalMatrix, start: int) -> FactorSums:
     """Solve for the weights of the rows of one block, and sum over them."""
-    A = balanced(block, side.col_scale)
-    of_X = [coefficients(block, side.components) @ side.core, block.take(cols=side.col_indices)]
-    of_A = [coefficients(A, F.T) for F in side.topics]
-    return FactorSums(
-        tuple(B.T @ B for B in (*of_X, *of_A)),
-        (*(block.cross(B) for B in of_X), *(A.cross(B) for B in of_A)),
-    )
+    where, E = slice(start, start + block.shape[0]), side.norm.cols
+    D = side.norm.row_factors(block, where) * np.sqrt(side.norm.weights_of(block, where))
+    A = block.scaled(D, E)
+    Q1 = coefficients(A, side.components * E)
+    thin = (Q1 @ side.core, D[:, None] * block.take(cols=side.col_indices), A.dot(side.directions))
+    return FactorSums(A.squared_norm(), tuple(B.T @ B for B in thin), tuple(A.cross(B) for B in thin))

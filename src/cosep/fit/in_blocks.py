@@ -5,27 +5,26 @@ sample of rows, one that fetches the sample, up to `MAX_SEARCHES` that search al
 for the factors, and one that measures. Everything else happens on the sample, a small weighted problem.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from cosep.fit.clusters import label, unit
 from cosep.fit.column_factors import ColumnFactors, fit_columns
-from cosep.fit.explainer import RowExplainer, balanced, factors_of_rows, row_shares
-from cosep.fit.outcome import Outcome, outcome
+from cosep.fit.explainer import RowExplainer, factors_of_rows
+from cosep.fit.outcome import MeasuredSide, Outcome, outcome
 from cosep.fit.passes import Passes
 from cosep.fit.plan import Plan
 from cosep.fit.result import FitResult, SampleResult
-from cosep.fit.sample_selection import BlockScaling, SampleSelection, select_from_sample
+from cosep.fit.sample_selection import BlockNorm, SampleSelection, select_from_sample
 from cosep.fit.statistics import Draw, Statistics, statistics
+from cosep.matrix.norm import GIVEN, Norm, RowRule
 from cosep.matrix.row_blocks import Column, RowBlocks
-from cosep.matrix.scaling import POWERS, inverse
+from cosep.matrix.scaling import POWERS, Sums, check_counted, norm_by_sums
 from cosep.matrix.validation import SAFE_EXPONENT
+from cosep.metrics.bounds import bound_of
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
+from cosep.solve.labels import factor_labels, partner_clusters
 from cosep.solve.mixtures import components_of
 from cosep.utils.precision import narrow, stored
-from cosep.utils.ties import assigned_components, first_largest
 from cosep.utils.types import Array, Indices
 
 # Default size of the sample, unless its rows hold more entries than this: 128 MB of numbers, and of indices if sparse.
@@ -34,47 +33,34 @@ DEFAULT_SAMPLE, MAX_SAMPLE_ENTRIES = 8192, 1 << 24
 MIN_SAMPLE_RATIO = 8
 
 
-class ColumnClusters(NamedTuple):
-    """Clusters of columns, and the topics by which rows are clustered.
-
-    Attributes
-    ----------
-    topics : ndarray of shape (n, n_rows)
-        Topics of the clusters of rows, in the order of the selected rows.
-    col_shares : ndarray of shape (n, n_cols)
-        The share of each column in each cluster of columns.
-    col_labels : ndarray of int
-        The cluster of each column.
-    """
-
-    topics: Array
-    col_shares: Array
-    col_labels: Indices
-
-
 class InBlocks:
-    """Scale, select, mix, label and measure a matrix in blocks of rows; see `cosep.fit.pipeline.Steps`."""
+    """Scale, select, mix and measure a matrix in blocks of rows; see `cosep.fit.pipeline.Steps`."""
 
     def __init__(self, blocks: RowBlocks, plan: Plan) -> None:
         self.blocks = blocks
         self.plan = plan
         self.passes = Passes(blocks, plan.checkpoint, plan.callback)
 
-    def scale(self) -> BlockScaling:
-        """Find what columns are multiplied by, and draw rows for the sample."""
+    def scale(self) -> BlockNorm:
+        """Find the norm, and draw rows for the sample."""
         plan, smallest = self.plan, MIN_SAMPLE_RATIO * self.plan.n_rows
         size = max(DEFAULT_SAMPLE if plan.sample_size is None else plan.sample_size, smallest)
-        draw = Draw(plan.seed or 0, size + 1)
+        power = POWERS[plan.scaling][0] if isinstance(plan.scaling, str) else 0.0
+        draw = Draw(plan.seed or 0, size + 1, power, plan.weights)
         found: Statistics = self.passes.reduce("statistics", Statistics, statistics, draw)
         _check_statistics(found)
+        check_counted(found.n_filled, plan.weights)
         if plan.sample_size is None:
             room = int(np.searchsorted(np.cumsum(found.stored), MAX_SAMPLE_ENTRIES, side="right"))
             size = max(min(size, room), smallest)
             found = found.with_fewer(size + 1)
-        row_power, col_power = (0.0, 0.0) if plan.scaling is None else POWERS[plan.scaling]
-        return BlockScaling(found, size, row_power, inverse(found.col_sums) ** col_power)
+        if isinstance(plan.scaling, tuple):
+            norm = Norm(GIVEN, plan.scaling[1], RowRule(), plan.scaling[0])
+        else:
+            norm = norm_by_sums(plan.scaling, Sums(found.col_sums, found.n_filled))
+        return BlockNorm(found, size, norm._replace(weights=plan.weights))
 
-    def select(self, scaled: BlockScaling) -> SampleSelection:
+    def select(self, scaled: BlockNorm) -> SampleSelection:
         """Select rows and columns of the scaled sample, and of the best rows that are found among all."""
         return select_from_sample(self.passes, self.plan, scaled)
 
@@ -82,52 +68,46 @@ class InBlocks:
         """Fit the factors of the columns to the sample, then to all rows."""
         return fit_columns(self.passes, self.plan, chosen)
 
-    def label(self, chosen: SampleSelection, factors: ColumnFactors) -> ColumnClusters:
-        """Cluster the columns, and put the topics of rows in the order of the selected rows."""
-        shares = factors.topics[-1] * factors.strengths
-        shares = shares[:, assigned_components(shares[chosen.cols])]
-        selected = balanced(chosen.M.rows(chosen.rows), factors.col_scale)
-        order = assigned_components(row_shares(selected, factors.topics[0]))
-        return ColumnClusters(factors.topics[0][:, order], shares, label(shares, chosen.statistics.col_sums))
-
-    def measure(self, chosen: SampleSelection, factors: ColumnFactors, clusters: ColumnClusters) -> FitResult:
-        """Measure all rows, and find their factors."""
-        P2 = stored(factors.col_factor, self.blocks.dtype)
+    def measure(self, chosen: SampleSelection, factors: ColumnFactors) -> FitResult:
+        """Measure all rows, cluster the columns, and find the factors and clusters of the rows."""
+        P2, norm = stored(factors.col_factor, self.blocks.dtype), chosen.norm
         explainer = RowExplainer(
             core=factors.core,
             col_indices=chosen.cols,
             components=stored(factors.core @ P2, self.blocks.dtype),
             selected_rows=factors.selected_rows,
             col_weights=factors.col_weights,
-            topics=clusters.topics,
-            col_scale=factors.col_scale,
-            col_shares=unit(clusters.col_shares),
+            norm=norm,
         )
-        measured: Outcome = self.passes.reduce("outcome", Outcome, outcome, explainer)
-        explainer = explainer._replace(strongest=int(first_largest(measured.squared_shares)))
-        total = float(chosen.statistics.col_squares.sum())
-        norm, errors = float(np.sqrt(total)), np.sqrt(measured.squared_errors / total)
-        objective = [*factors.objective[:-1], float(errors[3] ** 2 / 2)]
-        sampled = self._sample(chosen, explainer, P2, clusters.col_labels, objective)
-        factorization = sampled.factorization
+        side = MeasuredSide(explainer, factors.space.directions)
+        measured: Outcome = self.passes.reduce("outcome", Outcome, outcome, side)
+        *errors, total = measured.squared_errors.tolist()
+        *plain_errors, plain_total = measured.plain_squared_errors.tolist()
+        objective = [*factors.objective[:-1], errors[3] / total / 2.0]
+        col_labels = factor_labels(P2.T, np.sqrt(measured.strengths), chosen.statistics.col_sums > 0)
+        sampled = self._sample(chosen, explainer, P2, col_labels, objective)
+        core, col_factor = np.asarray(sampled.factorization.core), sampled.factorization.col_factor
+        squares = factors.space.after(measured.products).squares(max(core.shape))
         P1, U, labels = self._explain_all(explainer)
         result = FitResult(
             selection=chosen.selection,
-            core=np.asarray(factorization.core),
+            core=core,
             row_factor=P1,
-            col_factor=factorization.col_factor,
-            components=components_of(np.asarray(factorization.core), factorization.col_factor),
+            col_factor=col_factor,
+            components=components_of(core, col_factor),
             row_weights=U,
-            col_weights=np.asarray(factorization.col_weights),
+            col_weights=np.asarray(sampled.factorization.col_weights),
             row_labels=labels,
-            col_labels=clusters.col_labels,
-            partner_clusters=first_largest(measured.meetings),
-            fidelity=Fidelity(*(1.0 - errors[:3]).tolist()),
-            relative_error=float(errors[3]),
-            error=float(errors[3]) * norm,
-            norm=norm,
+            col_labels=col_labels,
+            partner_clusters=partner_clusters(core, np.linalg.norm(P2 * norm.cols, axis=1)),
+            fidelity=Fidelity(*(1.0 - error / total for error in errors)),
+            plain_fidelity=Fidelity(*(1.0 - error / plain_total for error in plain_errors)),
+            bound=bound_of(squares, total, *core.shape),
+            error=float(np.sqrt(errors[3])),
+            norm_of_data=float(np.sqrt(total)),
             objective=objective,
             dtype=self.blocks.dtype,
+            norm=norm,
             col_names=self.plan.col_names,
             sample=sampled,
             explainer=explainer,
@@ -153,6 +133,7 @@ class InBlocks:
             col_labels=col_labels,
             row_names=None if row_names is None else row_names(chosen.sample.indices),
             col_names=self.plan.col_names,
+            scaling=explainer.norm.scaling_of(chosen.M, chosen.sample.indices),
             meta={"objective": objective},
         )
         return SampleResult(indices=chosen.sample.indices, rows=chosen.M, factorization=factorization)

@@ -1,4 +1,4 @@
-"""The last pass over blocks: errors, and which clusters of rows and columns go together.
+"""The last pass over blocks: errors, and how strong the components of the columns are.
 
 Notation
 --------
@@ -10,10 +10,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from cosep.fit.explainer import RowExplainer, balanced, row_shares
+from cosep.fit.explainer import RowExplainer
 from cosep.matrix.local import LocalMatrix
 from cosep.records.product import squared_row_errors
-from cosep.solve.nonnegative import nonnegative
+from cosep.solve.nonnegative import coefficients
 from cosep.utils.types import Array
 
 
@@ -22,44 +22,70 @@ class Outcome(NamedTuple):
 
     Attributes
     ----------
-    squared_errors : ndarray of shape (4,)
-        Of the selected rows, the selected columns, the core, and the refitted factors.
-    squared_shares : ndarray of shape (n_rows,)
-        For each cluster of rows, the sum of the squared shares of all rows in it.
-    meetings : ndarray of shape (n_rows, n_cols)
-        How much of each cluster of rows lies in each cluster of columns.
+    squared_errors : ndarray of shape (5,)
+        Of the selected rows, the selected columns, the core, and the refitted factors, in the norm of the model with
+        the weights of the rows; last, the squared norm of the data.
+    plain_squared_errors : ndarray of shape (5,)
+        The same in the plain norm, without weights.
+    strengths : ndarray of shape (n_cols,)
+        Squared norms of the columns of ``D P1 S``.
+    products : ndarray of shape (n, b)
+        ``A'A Z`` for the directions of `MeasuredSide`.
     """
 
     squared_errors: Array
-    squared_shares: Array
-    meetings: Array
+    plain_squared_errors: Array
+    strengths: Array
+    products: Array
 
     def merge(self, others: Sequence[Self]) -> "Outcome":
         """Add the outcome of the following rows."""
         return Outcome(*(np.sum(parts, axis=0) for parts in zip(self, *others, strict=True)))
 
 
-def outcome(fit: RowExplainer, block: LocalMatrix, _start: int) -> Outcome:
+class MeasuredSide(NamedTuple):
+    """What is measured.
+
+    Attributes
+    ----------
+    explainer : RowExplainer
+    directions : ndarray of shape (n, b)
+        Z of `cosep.fit.gram_space`.
+    """
+
+    explainer: RowExplainer
+    directions: Array
+
+
+def outcome(side: MeasuredSide, block: LocalMatrix, start: int) -> Outcome:
     """Measure one block."""
-    R, H, V = fit.selected_rows, fit.components, fit.col_weights
-    X_R, X_H, X_V = block.dot(R.T), block.dot(H.T), block.dot(V.T)
-    U, P1 = _weights(R, X_R), _weights(H, X_H)
-    A = balanced(block, fit.col_scale)
-    shares = row_shares(A, fit.topics)
+    fit, where = side.explainer, slice(start, start + block.shape[0])
+    E, D = fit.norm.cols, fit.norm.row_factors(block, where)
+    weights = fit.norm.weights_of(block, where)
+    A = block.scaled(D, E)
+    R, H, V = fit.selected_rows * E, fit.components * E, fit.col_weights * E
+    A_R, A_H = A.dot(R.T), A.dot(H.T)
+    U, Q1 = coefficients(A, R, products=A_R), coefficients(A, H, products=A_H)
+    C, A_V = block.take(cols=fit.col_indices), A.dot(V.T)
+    errors = _errors(A, [(U, R, A_R), (D[:, None] * C, V, A_V), (U @ fit.core, V, A_V), (Q1, H, A_H)])
+    if fit.norm.name is None:
+        plain = errors
+    else:
+        U, P1 = U / D[:, None], Q1 / D[:, None]
+        R, H, V = fit.selected_rows, fit.components, fit.col_weights
+        X_V = block.dot(V.T)
+        plain = _errors(block, [(U, R, None), (C, V, X_V), (U @ fit.core, V, X_V), (P1, H, None)])
+    strong = Q1 @ fit.core
+    Z = A.dot(side.directions)
     return Outcome(
-        np.array(
-            [
-                squared_row_errors(block, U, R, X_R).sum(),
-                squared_row_errors(block, block.take(cols=fit.col_indices), V, X_V).sum(),
-                squared_row_errors(block, U @ fit.core, V, X_V).sum(),
-                squared_row_errors(block, P1, H, X_H).sum(),
-            ]
-        ),
-        np.einsum("ik,ik->k", shares, shares),
-        shares.T @ A.dot(fit.col_shares),
+        errors @ weights,
+        plain.sum(axis=1),
+        weights @ strong**2,
+        A.cross(weights[:, None] * Z),
     )
 
 
-def _weights(H: Array, products: Array) -> Array:
-    """Solve ``min_U ||X - U H||_F`` over ``U >= 0``, given ``X H'``."""
-    return nonnegative(H.T, products, np.zeros_like(products), exact=True)
+def _errors(M: LocalMatrix, products: list[tuple[Array, Array, Array | None]]) -> Array:
+    """Return the squared errors of rows for products W H, given ``M H'`` where it is known; last, squared norms."""
+    errors = [squared_row_errors(M, W, H, M.dot(H.T) if M_H is None else M_H) for W, H, M_H in products]
+    return np.array([*errors, M.T.squared_norms()])

@@ -19,7 +19,7 @@ from cosep.matrix.row_blocks import Progress, RowBlocks
 from cosep.utils.types import Callback, Indices
 
 # Results that were stored by another version are not used.
-VERSION = "2"
+VERSION = "3"
 
 
 class BlockHashes(NamedTuple):

@@ -1,4 +1,4 @@
-"""The pipeline of a fit: scale, select, mix, label, measure."""
+"""The pipeline of a fit: scale, select, mix, measure."""
 
 from typing import Any, Protocol
 
@@ -14,18 +14,15 @@ class Steps(Protocol):
     """The steps of a fit, where the matrix is stored. What one step returns is passed on to later steps."""
 
     def scale(self) -> Any:
-        """Scale the matrix for the selection."""
+        """Find the norm of the model, and scale the matrix by it."""
 
     def select(self, scaled: Any) -> Any:
         """Select rows and columns of the scaled matrix."""
 
     def mix(self, chosen: Any) -> Any:
-        """Fit the factors and weights of the selected rows and columns to the matrix itself."""
+        """Fit the factors, weights and clusters of the selected rows and columns, in the norm."""
 
-    def label(self, chosen: Any, factors: Any) -> Any:
-        """Cluster rows and columns."""
-
-    def measure(self, chosen: Any, factors: Any, clusters: Any) -> FitResult:
+    def measure(self, chosen: Any, factors: Any) -> FitResult:
         """Measure how much of the matrix is explained, and return everything as one record."""
 
 
@@ -50,12 +47,9 @@ def fit(matrix: LocalMatrix | RowBlocks, plan: Plan) -> FitResult:
     >>> from cosep.fit.plan import Plan
     >>> from cosep.matrix.validation import as_matrix
     >>> X, _ = make_coseparable(30, 20, 3, 3, random_state=0)
-    >>> fit(as_matrix(X), Plan(n_rows=3, n_cols=3, method=faithful)).relative_error < 1e-6
+    >>> fit(as_matrix(X), Plan(n_rows=3, n_cols=3, method=faithful)).fidelity.refitted > 1 - 1e-12
     True
     """
     steps: Steps = InMemory(matrix, plan) if isinstance(matrix, LocalMatrix) else InBlocks(matrix, plan)
-    scaled = steps.scale()
-    chosen = steps.select(scaled)
-    factors = steps.mix(chosen)
-    clusters = steps.label(chosen, factors)
-    return steps.measure(chosen, factors, clusters)
+    chosen = steps.select(steps.scale())
+    return steps.measure(chosen, steps.mix(chosen))

@@ -11,24 +11,20 @@ from cosep.fit.pools import check_row_pool, pool_by_position
 from cosep.fit.preselect_sizes import check_preselect_pair
 from cosep.matrix.checks import (
     check_callback,
-    check_choice,
     check_count,
     check_number,
     check_positive,
     check_random,
     check_seed,
 )
-from cosep.matrix.scaling import POWERS, SCALINGS
+from cosep.matrix.scaling import POWERS, check_scaling, check_weights
 from cosep.records.selection import Selection
 from cosep.select import BOTH_SELECTORS
 from cosep.select.method import Method, method_named, options_for
 from cosep.select.pool import Pool
 from cosep.solve.alternation import Budget
 from cosep.utils.messages import shown
-from cosep.utils.types import Callback
-
-# Labels settle before factors do.
-MIN_LABEL_TOL = 1e-4
+from cosep.utils.types import Array, Callback
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,8 +43,10 @@ class Plan:
         Keyword arguments of the selector: its column pool, callback and random state, as far as it takes them.
     row_pool : Pool or None
         Which rows may and must be selected, by position.
-    scaling : str or None
-        Rows and columns are selected from the matrix scaled by this rule.
+    scaling : str, tuple of two ndarray, or None
+        The norm of the model: its name, or factors of rows and columns; None for the plain norm.
+    weights : ndarray or None
+        Weights of the rows; None if all are 1.
     n_candidate_rows, n_candidate_cols : int or None
         How many candidates to preselect; None for all. In blocks only columns are preselected.
     sample_size : int or None
@@ -73,7 +71,8 @@ class Plan:
     method_name: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     row_pool: Pool | None = None
-    scaling: str | None = None
+    scaling: str | tuple[Array, Array] | None = None
+    weights: Array | None = None
     n_candidate_rows: int | None = None
     n_candidate_cols: int | None = None
     sample_size: int | None = None
@@ -88,11 +87,6 @@ class Plan:
     def mix_budget(self) -> Budget:
         """When the fit of the factors stops."""
         return Budget("mix", self.max_iter, self.tol, self.callback)
-
-    @property
-    def label_budget(self) -> Budget:
-        """When the fit of the clusters stops."""
-        return Budget("label", self.max_iter, max(self.tol, MIN_LABEL_TOL), self.callback)
 
 
 def make_plan(  # noqa: PLR0913 - the parameters of a model
@@ -113,6 +107,7 @@ def make_plan(  # noqa: PLR0913 - the parameters of a model
     col_pool: Any,
     callback: Any,
     checkpoint: Any,
+    sample_weight: Any = None,
 ) -> Plan:
     """Check the parameters of `CoSeparableNMF` for a matrix of this shape, in memory or in blocks of rows."""
     n_rows = check_count(n_rows, "n_rows", shape[0], "n_samples")
@@ -123,7 +118,7 @@ def make_plan(  # noqa: PLR0913 - the parameters of a model
     if in_blocks:
         _check_for_blocks(scaling, preselect, candidates[0])
     else:
-        _check_for_memory(scaling, sample_size, checkpoint)
+        _check_for_memory(sample_size, checkpoint)
     seed = check_seed(random_state) if in_blocks else None
     row_pool = pool_by_position(row_pool, None, "row_pool")
     col_pool = pool_by_position(col_pool, col_names, "col_pool")
@@ -134,7 +129,8 @@ def make_plan(  # noqa: PLR0913 - the parameters of a model
         n_rows=n_rows,
         n_cols=n_cols,
         **_check_method(method, row_pool=row_pool, col_pool=col_pool, callback=callback, random_state=state),
-        scaling=scaling,
+        scaling=check_scaling(scaling, shape, POWERS if in_blocks else None),
+        weights=check_weights(sample_weight, shape[0]),
         n_candidate_rows=candidates[0],
         n_candidate_cols=candidates[1],
         sample_size=_check_sample_size(sample_size, n_rows),
@@ -159,10 +155,8 @@ def _check_method(method: Method, **options: Any) -> dict[str, Any]:
     }
 
 
-def _check_for_memory(scaling: Any, sample_size: Any, checkpoint: Any) -> None:
-    """Check the scaling, and raise ValueError for parameters that apply to blocks of rows only."""
-    if scaling is not None:
-        check_choice(scaling, "scaling", SCALINGS)
+def _check_for_memory(sample_size: Any, checkpoint: Any) -> None:
+    """Raise ValueError for parameters that apply to blocks of rows only."""
     for name, value, use in (
         ("sample_size", sample_size, "is the number of rows sampled from blocks of rows"),
         ("checkpoint", checkpoint, "keeps passes over blocks of rows"),
@@ -173,15 +167,13 @@ def _check_for_memory(scaling: Any, sample_size: Any, checkpoint: Any) -> None:
 
 
 def _check_for_blocks(scaling: Any, preselect: Any, n_candidate_rows: int | None) -> None:
-    """Check the scaling, and raise ValueError for candidate rows, which only a matrix in memory has."""
+    """Raise ValueError for a norm and for candidate rows that only a matrix in memory can have."""
     if isinstance(scaling, str) and scaling == "sinkhorn":
         msg = (
             "scaling='sinkhorn' needs a pass over X for every round, too many for blocks of rows; use 'degree', or "
             "pass X in memory."
         )
         raise ValueError(msg)
-    if scaling is not None:
-        check_choice(scaling, "scaling", POWERS)
     if n_candidate_rows is not None:
         msg = (
             f"preselect={shown(preselect)} asks for candidate rows, but rows of blocks are sampled; use sample_size "

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from cosep.fit.explainer import RowExplainer
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.norm import Norm, Scaling
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import CoreDiagnosis, Fidelity
 from cosep.records.selection import Selection
@@ -53,19 +54,26 @@ class FitResult:
     row_weights, col_weights : array of shape (m, n_rows) and (n_cols, n)
         Every row as a mix of the selected rows, every column as a mix of the selected columns.
     row_labels, col_labels : array of int, of shape (m,) and (n,)
-        Clusters; -1 for an all-zero row or column.
+        Clusters: the component with the largest share; -1 for an all-zero row or column.
     partner_clusters : ndarray of int, of shape (n_rows,)
         For each cluster of rows, the cluster of columns that goes with it most.
     fidelity : Fidelity
-        How much of X the selected rows, columns and core explain by their weights.
-    relative_error : float
-        ``||X - row_factor @ core @ col_factor||_F / ||X||_F``.
+        How much of X the selected rows, columns and core explain by their weights, and the refitted factors, in the
+        norm of the model.
+    plain_fidelity : Fidelity
+        The same factors and weights, measured in the plain Frobenius norm.
+    bound : Fidelity
+        What no selection and no factors of the same size could exceed, in the norm of the model.
     error : float
-        The same in the units of X, not divided by the norm.
-    norm : float
-        ``||X||_F``.
+        ``||X - row_factor @ core @ col_factor||`` in the norm of the model.
+    norm_of_data : float
+        ``||X||`` in the norm of the model.
     objective : list of float
         Half the squared relative error, at the start and after each alternation that lowered it.
+    norm : Norm
+        The norm, with the rule for rows that were not fitted.
+    scaling : Scaling or None
+        In memory: the norm of the fitted rows, for `factorization`. None for the plain norm.
     dtype : dtype
         Type of the data, and of the factors.
     row_names, col_names : ndarray of str or None
@@ -89,11 +97,14 @@ class FitResult:
     col_labels: Indices
     partner_clusters: Indices
     fidelity: Fidelity
-    relative_error: float
+    plain_fidelity: Fidelity
+    bound: Fidelity
     error: float
-    norm: float
+    norm_of_data: float
     objective: list[float]
     dtype: np.dtype[Any]
+    norm: Norm
+    scaling: Scaling | None = None
     row_names: NDArray[Any] | None = None
     col_names: NDArray[Any] | None = None
     sample: SampleResult | None = None
@@ -117,7 +128,8 @@ class FitResult:
             col_labels=self.col_labels,
             row_names=self.row_names,
             col_names=self.col_names,
-            meta={"objective": self.objective},
+            scaling=self.scaling,
+            meta={"objective": self.objective, "bound": [float(share or 0.0) for share in self.bound]},
         )
 
     @property

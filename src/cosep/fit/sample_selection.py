@@ -5,7 +5,7 @@ which join the sample.
 
 Notation
 --------
-Z : the small problem, scaled rows of the sample times the square roots of their counts
+A : rows of the sample, scaled by the norm of the model; a row counts as many times as the rows it stands for
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from cosep.fit.sampling import RowSample, draw_sample
 from cosep.fit.statistics import Statistics
 from cosep.fit.stored_selection import select_once
 from cosep.matrix.local import LocalMatrix, stacked
-from cosep.matrix.scaling import inverse
+from cosep.matrix.norm import Norm
 from cosep.matrix.validation import recheck
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool
@@ -32,8 +32,8 @@ from cosep.utils.types import Array, Indices
 MAX_SEARCHES = 2
 
 
-class BlockScaling(NamedTuple):
-    """The scaling of a matrix in blocks, as far as the first pass determines it.
+class BlockNorm(NamedTuple):
+    """What the first pass determines.
 
     Attributes
     ----------
@@ -41,16 +41,13 @@ class BlockScaling(NamedTuple):
         Result of the first pass.
     sample_size : int
         How many rows to sample.
-    row_power : float
-        Rows are divided by this power of their sums.
-    col_scale : ndarray of shape (n,)
-        Columns are multiplied by this.
+    norm : Norm
+        The norm of the model.
     """
 
     statistics: Statistics
     sample_size: int
-    row_power: float
-    col_scale: Array
+    norm: Norm
 
 
 class KnownRows(NamedTuple):
@@ -89,14 +86,20 @@ class SampleSelection:
     sample : RowSample
     M : LocalMatrix
         The rows of the sample.
+    weights : ndarray
+        Their weights: how many rows each one stands for, times its own weight.
     statistics : Statistics
         Result of the first pass.
+    norm : Norm
+        The norm of the model.
     """
 
     in_sample: Selection
     sample: RowSample
     M: LocalMatrix
+    weights: Array
     statistics: Statistics
+    norm: Norm
 
     @property
     def rows(self) -> Indices:
@@ -114,10 +117,16 @@ class SampleSelection:
         found = self.in_sample
         return Selection(self.sample.indices[self.rows], self.cols, found.gap, found.n_iter, found.history)
 
+    @property
+    def small_norm(self) -> Norm:
+        """The norm of the sample as a matrix of its own, whose rows count as often as they stand for others."""
+        rows = None if self.norm.rows is None else self.norm.rows[self.sample.indices]
+        return self.norm._replace(rows=rows, weights=self.weights)
 
-def select_from_sample(passes: Passes, plan: Plan, scaling: BlockScaling) -> SampleSelection:
+
+def select_from_sample(passes: Passes, plan: Plan, scaling: BlockNorm) -> SampleSelection:
     """Select from the sample, search all rows for better candidates, and select again."""
-    found, size = scaling.statistics, scaling.sample_size
+    found, size, norm = scaling
     include, allowed = check_row_pool(plan.row_pool, plan.n_rows, passes.blocks.shape[0])
     certain = include
     if allowed is not None:
@@ -127,12 +136,16 @@ def select_from_sample(passes: Passes, plan: Plan, scaling: BlockScaling) -> Sam
     known = KnownRows(sample.indices, passes.rows("sample", sample.indices))
     for search in range(MAX_SEARCHES + 1):
         M = known.at(sample.indices)
-        Z = M.scaled(np.sqrt(sample.counts) * inverse(M.T.sums()) ** scaling.row_power, scaling.col_scale)
+        A = M.scaled(norm.row_factors(M, sample.indices), norm.cols)
+        weights = sample.counts * norm.weights_of(M, sample.indices)
         pool = _pool_in_sample(sample.indices, plan.row_pool, include, allowed)
-        selection, caught = select_once(passes, plan, recheck(Z), pool)
+        selection, caught = select_once(passes, plan, recheck(A), weights, pool)
         if search == MAX_SEARCHES or found.has_all:
             break
-        where = Directions(*directions(Z, np.asarray(selection.row_indices)), scaling.col_scale, allowed)
+        Z = A.scaled(np.sqrt(weights), np.ones(A.shape[1]))
+        where = Directions(
+            *directions(Z, np.asarray(selection.row_indices)), norm.cols, _searched(allowed, norm.weights)
+        )
         best: Candidates = passes.reduce("candidates", Candidates, candidates, where)
         if np.isin(best.found, sample.indices).all():
             break
@@ -141,7 +154,15 @@ def select_from_sample(passes: Passes, plan: Plan, scaling: BlockScaling) -> Sam
         sample = draw_sample(found, size, certain)
     for warning in caught:
         warning.issue()
-    return SampleSelection(in_sample=selection, sample=sample, M=M, statistics=found)
+    return SampleSelection(in_sample=selection, sample=sample, M=M, weights=weights, statistics=found, norm=norm)
+
+
+def _searched(allowed: Indices | None, weights: Array | None) -> Indices | None:
+    """Return which rows to search for candidates: those that may be selected and count; None for all."""
+    if weights is None:
+        return allowed
+    counted = np.flatnonzero(weights)
+    return counted if allowed is None else np.intersect1d(allowed, counted)
 
 
 def _pool_in_sample(sampled: Indices, pool: Pool | None, include: Indices, allowed: Indices | None) -> Pool | None:

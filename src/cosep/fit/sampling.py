@@ -1,8 +1,8 @@
-"""Priority sampling of rows by their squared norms.
+"""Priority sampling of rows by their sizes, about their squared norms in the norm of the model.
 
 Notation
 --------
-w_i : squared norm of row i; u_i : a random number in (0, 1) that belongs to row i
+w_i : size of row i; u_i : a random number in (0, 1) that belongs to row i
 w_i / u_i : the priority of row i; the rows with the largest priorities are the sample
 """
 
@@ -37,11 +37,11 @@ def draw_sample(found: Statistics, size: int, certain: Indices) -> RowSample:
     doi:10.1145/1314690.1314696. If the sample has room for all rows, each counts once.
     """
     others = ~np.isin(found.drawn, certain)
-    priorities, drawn, squared_norms = found.priorities[others], found.drawn[others], found.squared_norms[others]
+    priorities, drawn, sizes = found.priorities[others], found.drawn[others], found.sizes[others]
     # One more row than is kept must be left for t, also after the certain rows are taken out of the drawn ones.
     kept = size if found.has_all else min(size, max(found.max_drawn - 1 - int((~others).sum()), 0))
     next_priority = priorities[kept] if len(priorities) > kept else 0.0
     indices = np.concatenate([certain, drawn[:kept]])
-    counts = np.concatenate([np.ones(len(certain)), np.maximum(1.0, next_priority / squared_norms[:kept])])
+    counts = np.concatenate([np.ones(len(certain)), np.maximum(1.0, next_priority / sizes[:kept])])
     order = np.argsort(indices)
     return RowSample(indices[order], counts[order])

@@ -1,4 +1,4 @@
-"""The first pass over blocks: sums and norms of columns, and the rows drawn for the sample."""
+"""The first pass over blocks: sums of columns, and the rows drawn for the sample."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Self
@@ -7,6 +7,7 @@ import numpy as np
 
 from cosep.fit.row_uniforms import uniforms
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.norm import inverse
 from cosep.utils.types import Array, Indices
 
 
@@ -19,10 +20,16 @@ class Draw(NamedTuple):
         Seed of the random numbers.
     max_drawn : int
         Largest number of rows.
+    row_power : float
+        The power of the sums of rows that the norm of the model divides them by.
+    weights : ndarray or None
+        Weights of all rows; None for ones.
     """
 
     seed: int
     max_drawn: int
+    row_power: float = 0.0
+    weights: Array | None = None
 
 
 class Statistics(NamedTuple):
@@ -30,8 +37,10 @@ class Statistics(NamedTuple):
 
     Attributes
     ----------
-    col_sums, col_squares : ndarray of shape (n,)
-        Sums and squared norms of the columns.
+    col_sums : ndarray of shape (n,)
+        Weighted sums of the columns.
+    n_filled : float
+        The number of rows that are not zero: the sum of their weights.
     largest : float
         The largest entry.
     max_drawn : int
@@ -40,19 +49,19 @@ class Statistics(NamedTuple):
         The largest priorities of rows, in descending order; see `cosep.fit.sampling`.
     drawn : ndarray of int
         Positions of these rows.
-    squared_norms : ndarray
-        Their squared norms.
+    sizes : ndarray
+        Their squared norms, as far as the norm of the model is known before the first pass, times their weights.
     stored : ndarray of int
         How many entries are stored of each of them.
     """
 
     col_sums: Array
-    col_squares: Array
+    n_filled: float
     largest: float
     max_drawn: int
     priorities: Array
     drawn: Indices
-    squared_norms: Array
+    sizes: Array
     stored: Indices
 
     @property
@@ -63,19 +72,19 @@ class Statistics(NamedTuple):
     def merge(self, others: Sequence[Self]) -> "Statistics":
         """Add the statistics of the following rows."""
         parts = [self, *others]
-        priorities, drawn, squared_norms, stored = (
+        priorities, drawn, sizes, stored = (
             np.concatenate([getattr(part, name) for part in parts])
-            for name in ("priorities", "drawn", "squared_norms", "stored")
+            for name in ("priorities", "drawn", "sizes", "stored")
         )
         order = np.lexsort((drawn, -priorities))[: self.max_drawn]
         return Statistics(
             _sum([part.col_sums for part in parts]),
-            _sum([part.col_squares for part in parts]),
+            sum(part.n_filled for part in parts),
             max(part.largest for part in parts),
             self.max_drawn,
             priorities[order],
             drawn[order],
-            squared_norms[order],
+            sizes[order],
             stored[order],
         )
 
@@ -85,7 +94,7 @@ class Statistics(NamedTuple):
             max_drawn=max_drawn,
             priorities=self.priorities[:max_drawn],
             drawn=self.drawn[:max_drawn],
-            squared_norms=self.squared_norms[:max_drawn],
+            sizes=self.sizes[:max_drawn],
             stored=self.stored[:max_drawn],
         )
 
@@ -98,22 +107,24 @@ def _sum(arrays: Sequence[Array]) -> Array:
 
 def statistics(draw: Draw, block: LocalMatrix, start: int) -> Statistics:
     """Return the statistics of one block."""
+    m = block.shape[0]
+    weights = np.ones(m) if draw.weights is None else draw.weights[start : start + m]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        col_sums = block.sums()
-        squared_norms = block.T.squared_norms()
-        priorities = squared_norms / uniforms(np.arange(start, start + len(squared_norms)), draw.seed)
-        col_squares = block.squared_norms()
-    filled = np.flatnonzero(squared_norms)
+        col_sums, row_sums = block.cross(weights), block.T.sums()
+        sizes = weights * block.T.squared_norms() * inverse(row_sums) ** (2.0 * draw.row_power)
+        priorities = sizes / uniforms(np.arange(start, start + m), draw.seed)
+    filled = np.flatnonzero(sizes)
+    n_filled = float(weights[row_sums > 0].sum())
     if len(filled) > draw.max_drawn:
         filled = filled[np.argpartition(-priorities[filled], draw.max_drawn - 1)[: draw.max_drawn]]
     order = filled[np.lexsort((filled, -priorities[filled]))]
     return Statistics(
         col_sums,
-        col_squares,
+        n_filled,
         block.largest(),
         draw.max_drawn,
         priorities[order],
         order + start,
-        squared_norms[order],
+        sizes[order],
         block.stored_per_row()[order],
     )

@@ -15,6 +15,7 @@ from cosep.records.model_file import as_tuples
 from cosep.records.selection import Selection, SelectionWarning
 from cosep.select.pool import Pool
 from cosep.select.warn import warn_if_fewer
+from cosep.utils.types import Array
 from cosep.utils.warn import warn
 
 CATEGORIES = {category.__name__: category for category in (SelectionWarning, ConvergenceWarning)}
@@ -32,22 +33,24 @@ class CaughtWarning(NamedTuple):
 
 
 def select_once(
-    passes: Passes, plan: Plan, Z: LocalMatrix, row_pool: Pool | None
+    passes: Passes, plan: Plan, A: LocalMatrix, weights: Array, row_pool: Pool | None
 ) -> tuple[Selection, list[CaughtWarning]]:
     """Return what the selector selects from a small matrix, and its warnings; kept if the selector has a name."""
-    n_rows = min(plan.n_rows, Z.shape[0])
+    n_rows = min(plan.n_rows, A.shape[0])
     if plan.method_name is None:
-        return _select(plan, Z, n_rows, row_pool)
+        return _select(plan, A, weights, n_rows, row_pool)
     options = {name: option for name, option in plan.options.items() if name != "callback"}
-    made_from = (plan.method_name, plan.n_candidate_cols, n_rows, plan.n_cols, options, row_pool, Z)
-    text = passes.recall("selection", None, made_from, lambda: _to_json(*_select(plan, Z, n_rows, row_pool)))
+    made_from = (plan.method_name, plan.n_candidate_cols, n_rows, plan.n_cols, options, row_pool, weights, A)
+    text = passes.recall("selection", None, made_from, lambda: _to_json(*_select(plan, A, weights, n_rows, row_pool)))
     return _from_json(text)
 
 
-def _select(plan: Plan, Z: LocalMatrix, n_rows: int, row_pool: Pool | None) -> tuple[Selection, list[CaughtWarning]]:
+def _select(
+    plan: Plan, A: LocalMatrix, weights: Array, n_rows: int, row_pool: Pool | None
+) -> tuple[Selection, list[CaughtWarning]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        selection = select(plan, Z, n_rows, row_pool)
+        selection = select(plan, A, None if (weights == 1.0).all() else weights, n_rows, row_pool)
         if n_rows < plan.n_rows:
             warn_if_fewer(selection.row_indices, plan.n_rows, "rows")
     return selection, [CaughtWarning(one.category.__name__, str(one.message)) for one in caught]

@@ -214,7 +214,7 @@ def _source_at(path: Path, name: str, kind: str | None) -> InputSource:
         empty = stat.S_ISREG(mode) and _is_empty(path)
     except (OSError, ValueError) as error:
         what = getattr(error, "strerror", None) or str(error)
-        msg = f"{name}: cannot be open_source ({what}); check the name and the permissions."
+        msg = f"{name}: cannot be opened ({what}); check the name and the permissions."
         raise InputError(msg) from error
     if stat.S_ISDIR(mode):
         return InputSource(path, name, "/", "")

@@ -94,70 +94,77 @@ def solve_free(G: Array, b: Array, free: NDArray[np.int64], size: int, L: Array,
 
 @kernel
 def orthant_active_set(G: Array, B: Array, V: Array) -> None:
-    """Solve ``min_v 1/2 v'Gv - b'v`` over ``v >= 0`` exactly, for each row, by a warm-started active set.
+    """Solve ``min_v 1/2 v'Gv - b'v`` over ``v >= 0`` exactly, for each row, by a warm-started active set."""
+    r = G.shape[0]
+    free, status = np.empty(r, np.int64), np.empty(r, np.int8)
+    L, x, norms = np.zeros((r, r)), np.zeros(r), np.sqrt(np.diag(G))
+    for k in range(B.shape[0]):
+        active_set(G, norms, B[k], V[k], free, status, L, x)
+
+
+@kernel
+def active_set(
+    G: Array, norms: Array, b: Array, v: Array, free: NDArray[np.int64], status: NDArray[np.int8], L: Array, x: Array
+) -> None:
+    """Solve one such problem from v, which is overwritten; ``norms`` are the roots of the diagonal of G.
+
+    The arrays after v are room to work in.
 
     Lawson and Hanson, *Solving Least Squares Problems*, 1974, chapter 23, on the Gram matrix: solve on the free
     entries; step to the first bound if the solution is outside the orthant; otherwise free the entry with the steepest
     descent. An entry that the next solve moves back to its bound (rounding, dependent atoms) stays there.
     """
     r = G.shape[0]
-    free = np.empty(r, np.int64)
-    L = np.zeros((r, r))
-    x = np.zeros(r)
-    status = np.empty(r, np.int8)  # 1 free, 0 at the bound, -1 at the bound and not freed again
-    for k in range(B.shape[0]):
-        b, v = B[k], V[k]
-        for i in range(r):
-            status[i] = 1 if v[i] > 0.0 and G[i, i] > 0.0 else 0
-            v[i] = v[i] if status[i] == 1 else 0.0
-        bound = 0.0
-        for i in range(r):
-            if G[i, i] > 0.0:
-                bound = max(bound, 1e-14 * abs(b[i]) / np.sqrt(G[i, i]))
-        entered = -1
-        size, done = ZERO, ZERO
-        for i in range(r):
-            if status[i] == 1:
-                free[size] = i
-                size += 1
-        for _ in range(10 * r + 20):
-            solve_free(G, b, free, size, L, x, done)
-            done = size
-            step, blocked = 1.0, -1
-            for p in range(size):
-                i = free[p]
-                if x[p] <= 0.0:
-                    share = v[i] / (v[i] - x[p]) if v[i] > x[p] else 0.0
-                    if share < step or blocked < 0:
-                        step, blocked = share, i
-            for p in range(size):
-                v[free[p]] = x[p] if blocked < 0 else v[free[p]] + step * (x[p] - v[free[p]])
-            if blocked >= 0:
-                v[blocked] = 0.0
-                status[blocked] = -1 if blocked == entered else 0
-                # The factor's rows of the free entries before the removed one do not change.
-                done = 0
-                while free[done] != blocked:
-                    done += 1
-                for p in range(done, size - 1):
-                    free[p] = free[p + 1]
-                size -= 1
-                continue
-            best = bound
-            entered = -1
-            for i in range(r):
-                if status[i] == 0 and G[i, i] > 0.0:
-                    slope = b[i]
-                    for p in range(size):
-                        slope -= G[i, free[p]] * v[free[p]]
-                    slope /= np.sqrt(G[i, i])
-                    if slope > best:
-                        best, entered = slope, i
-            if entered < 0:
-                break
-            status[entered] = 1
-            free[size] = entered
+    bound = 0.0
+    size, done = ZERO, ZERO
+    # status: 1 free, 0 at the bound, -1 at the bound and not freed again
+    for i in range(r):
+        status[i] = 1 if v[i] > 0.0 and norms[i] > 0.0 else 0
+        v[i] = v[i] if status[i] == 1 else 0.0
+        if norms[i] > 0.0:
+            bound = max(bound, 1e-14 * abs(b[i]) / norms[i])
+        if status[i] == 1:
+            free[size] = i
             size += 1
+    entered = -1
+    for _ in range(10 * r + 20):
+        solve_free(G, b, free, size, L, x, done)
+        done = size
+        step, blocked = 1.0, -1
+        for p in range(size):
+            i = free[p]
+            if x[p] <= 0.0:
+                share = v[i] / (v[i] - x[p]) if v[i] > x[p] else 0.0
+                if share < step or blocked < 0:
+                    step, blocked = share, i
+        for p in range(size):
+            v[free[p]] = x[p] if blocked < 0 else v[free[p]] + step * (x[p] - v[free[p]])
+        if blocked >= 0:
+            v[blocked] = 0.0
+            status[blocked] = -1 if blocked == entered else 0
+            # The factor's rows of the free entries before the removed one do not change.
+            done = 0
+            while free[done] != blocked:
+                done += 1
+            for p in range(done, size - 1):
+                free[p] = free[p + 1]
+            size -= 1
+            continue
+        best = bound
+        entered = -1
+        for i in range(r):
+            if status[i] == 0 and norms[i] > 0.0:
+                slope = b[i]
+                for p in range(size):
+                    slope -= G[i, free[p]] * v[free[p]]
+                slope /= norms[i]
+                if slope > best:
+                    best, entered = slope, i
+        if entered < 0:
+            break
+        status[entered] = 1
+        free[size] = entered
+        size += 1
 
 
 @kernel

@@ -56,7 +56,8 @@ def filled(M: LocalMatrix, rows: Indices | None = None, cols: Indices | None = N
     keep_rows[[] if rows is None else rows] = True
     keep_cols[[] if cols is None else cols] = True
     kept = np.flatnonzero(keep_rows), np.flatnonzero(keep_cols)
-    return Filled(M if keep_rows.all() and keep_cols.all() else M.part(*kept), *kept, M.shape)
+    whole = keep_rows.all() and keep_cols.all()
+    return Filled(M if whole else M.part(*kept)._with_spectrum_of(M), *kept, M.shape)
 
 
 def _spread(part: NDArray[Any], where: Indices, size: int, missing: float) -> NDArray[Any]:

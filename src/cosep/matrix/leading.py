@@ -37,20 +37,35 @@ def leading_triplets(M: LocalMatrix, k: int) -> tuple[Array, Array, Array]:
     """
     A = M if M.shape[1] <= M.shape[0] else M.T
     n = A.shape[1]
-    basis = gram_eigenvectors(A, min(k, n)) if n <= max(MAX_GRAM_COLUMNS, k + EXTRA_STORED) else lanczos(A, k)
+    small = n <= max(MAX_GRAM_COLUMNS, k + EXTRA_STORED)
+    basis, residuals = gram_eigenvectors(A, min(k, n)) if small else lanczos(A, k)
     left, s, rotation = scipy.linalg.svd(A.dot(basis), full_matrices=False)
     right = basis @ rotation.T
+    M._spectrum[k] = s**2 + residuals[: len(s)]
     return (left, s, right) if A is M else (right, s, left)
 
 
-def gram_eigenvectors(A: LocalMatrix, k: int) -> Array:
-    """Return a basis of the k leading eigenvectors of A'A, which is formed."""
+def squared_singular_values(M: LocalMatrix, k: int) -> Array:
+    """Return the k largest squared singular values, largest first, or all of them if there are fewer.
+
+    Computed once. Up to rounding they are not too small: the residuals of the vectors are added.
+    """
+    k = min(k, *M.shape)
+    if not any(known >= k for known in M._spectrum):
+        leading_triplets(M, k)
+    return np.asarray(M._spectrum[max(M._spectrum)][:k])
+
+
+def gram_eigenvectors(A: LocalMatrix, k: int) -> tuple[Array, Array]:
+    """Return a basis of the k leading eigenvectors of A'A, which is formed, and residuals of zero."""
     n = A.shape[1]
-    return np.asarray(scipy.linalg.eigh(A.gram(), subset_by_index=(n - k, n - 1))[1])
+    return np.asarray(scipy.linalg.eigh(A.gram(), subset_by_index=(n - k, n - 1))[1]), np.zeros(k)
 
 
-def lanczos(A: LocalMatrix, k: int) -> Array:
-    """Return a basis of the k leading eigenvectors of A'A, by Lanczos' method with thick restarts.
+def lanczos(A: LocalMatrix, k: int) -> tuple[Array, Array]:
+    """Return a basis of the k leading eigenvectors of A'A, by Lanczos' method with thick restarts, and residuals.
+
+    The residuals are those of the eigenvalues, which are in the order of the largest first.
 
     K. Wu and H. Simon, SIAM J. Matrix Anal. Appl. 22, 602-616, 2000, doi:10.1137/S0895479898334605.
     """
@@ -76,7 +91,7 @@ def lanczos(A: LocalMatrix, k: int) -> Array:
         converged = (residuals[-k:] <= RESIDUAL_TOL * values[-k:] + ROUNDING * values[-1]).all()
         if converged and not (starts > 1 and _may_miss_copies(values, k, starts)):
             break
-    return Q[:, kept - k : kept]
+    return Q[:, kept - k : kept], residuals[-k:][::-1]
 
 
 def _may_miss_copies(values: Array, k: int, starts: int) -> bool:

@@ -33,6 +33,13 @@ class LocalMatrix:
         self._values = values
         self._exponent = exponent
         self._norms: Array | None = None
+        # Squared singular values, once they are known; shared by matrices that have the same.
+        self._spectrum: dict[int, Array] = {}
+
+    def _with_spectrum_of(self, other: "LocalMatrix") -> "LocalMatrix":
+        """Return this matrix, which has the same singular values as the other one except for zeros."""
+        self._spectrum = other._spectrum
+        return self
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -54,7 +61,7 @@ class LocalMatrix:
     @property
     def T(self) -> "LocalMatrix":
         """The transpose, sharing memory."""
-        return LocalMatrix(self._values.T, self._exponent)
+        return LocalMatrix(self._values.T, self._exponent)._with_spectrum_of(self)
 
     @property
     def raw(self) -> Any:
@@ -64,7 +71,7 @@ class LocalMatrix:
     @property
     def mantissa(self) -> "LocalMatrix":
         """The matrix without its power of two, sharing memory; for answers that do not depend on units."""
-        return LocalMatrix(self._values)
+        return LocalMatrix(self._values)._with_spectrum_of(self)
 
     def in_units(self, results: Array | float, power: int = 1, *, shift: int = 0, out: Array | None = None) -> Array:
         """Return results that were computed from `mantissa` in the units of the data.
@@ -126,6 +133,12 @@ class LocalMatrix:
         """Return the same matrix in float64, stored divided by ``2**by``."""
         scaled = self.scaled(np.full(self.shape[0], 2.0**-by), np.ones(self.shape[1]))
         return LocalMatrix(scaled.raw, self._exponent + by)
+
+    def with_exponent(self, like: "LocalMatrix", by: int) -> "LocalMatrix":
+        """Return this matrix times the power of two of another one and ``2**by``, sharing memory."""
+        shifted = self.mantissa
+        shifted._exponent = self._exponent + like._exponent + by
+        return shifted
 
     def factors_in_units(self, rows: Array, cols: Array) -> tuple[Array, Array]:
         """Return factors of rows and columns that scale the data as the given ones scale `mantissa`."""

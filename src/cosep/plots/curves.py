@@ -1,12 +1,12 @@
-"""Curves and dots: relative errors, stability of the selection, and the errors of the ranks that were tried."""
+"""Curves and dots: explained shares, stability of the selection, what its first rows explain, and errors of ranks."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.assess.rank import RANK_COLUMNS
-from cosep.findings.assessments import STABILITY_COLUMNS
+from cosep.assess.rank import RANK_COLUMNS, smallest_error
+from cosep.findings.assessments import STABILITY_COLUMNS, checked_path
 from cosep.findings.wording import Names, name_of
 from cosep.matrix.checks import check_number, check_positive, check_record
 from cosep.plots.drawing import COLORS, HOVER_LETTERS, MOST_LISTED, Figure, finished, graph_objects, hovering, label
@@ -17,16 +17,21 @@ from cosep.utils.types import Indices, Table
 
 # The largest number of points of an error curve.
 MOST_POINTS = 400
+# Sizes of the marks of tried ranks.
+MARK_SIZES = {"circle": 7, "diamond": 12, "star": 17}
+# Curves with more points have no markers.
+MOST_MARKERS = 60
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 
 def errors(explanation: Any, *, row_names: Names = None, col_names: Names = None) -> Figure:
-    """Draw how well each row and each column is explained, from the best to the worst.
+    """Draw the share of each row and each column that is explained, from the best to the worst.
 
     Parameters
     ----------
     explanation : Explanation
-        What `explain` returns. Its ``row_errors`` and ``col_errors`` are drawn; all-zero rows and columns have none.
+        What `explain` returns. One minus the squares of its ``row_errors`` and ``col_errors`` are drawn, as in
+        ``explained`` of `Findings`; all-zero rows and columns are left out.
     row_names, col_names : list of str, optional
         Shown when hovering. Default: "row 0", ... and "column 0", ...
 
@@ -53,21 +58,21 @@ def errors(explanation: Any, *, row_names: Names = None, col_names: Names = None
             notes.append(f"{len(kept)} of {len(order):,} {kind}s, evenly spaced in this order, are drawn.")
         figure.add_scatter(
             x=100.0 * (kept + 1) / max(len(order), 1),
-            y=100.0 * values[order[kept]],
+            y=100.0 * (1.0 - values[order[kept]] ** 2),
             customdata=[hovering(name_of(names, int(i), kind), HOVER_LETTERS) for i in order[kept]],
             name=f"{kind}s",
             mode="lines" if len(kept) > 40 else "lines+markers",
-            hovertemplate=f"%{{customdata}}<br>{kind} error %{{y:.1f}}%<extra></extra>",
+            hovertemplate=f"%{{customdata}}<br>%{{y:.1f}}% of the {kind} explained<extra></extra>",
         )
     figure.update_yaxes(rangemode="tozero", ticksuffix="%")
     figure.update_xaxes(ticksuffix="%", range=[0, 101])
     return finished(
         figure,
-        title="Relative error of every row and column",
+        title="How much of every row and column is explained",
         x="share of all, best explained first",
-        y="relative error",
+        y="explained",
         height=380,
-        note=" ".join(["Error: the norm of what is left of a row, divided by the norm of the row.", *notes]),
+        note=" ".join(["Explained: the share of the squares of a row or column, by the refitted factors.", *notes]),
     )
 
 
@@ -156,7 +161,7 @@ def rank_curve(choice: Any) -> Figure:
     Parameters
     ----------
     choice : RankChoice
-        What `choose_rank` returns. The recommended pair is marked by a star.
+        What `choose_rank` returns. The recommended pair is marked by a star, the smallest error by a diamond.
 
     Returns
     -------
@@ -173,12 +178,14 @@ def rank_curve(choice: Any) -> Figure:
     check_record(choice, "choice", ("n_rows", "n_cols", "table"))
     make_subplots = optional("plotly.subplots", "cosep.plots", "cli").make_subplots
     table = check_table(choice.table, "choice.table", RANK_COLUMNS)
-    best_rows, best_cols = (check_positive(getattr(choice, one), f"choice.{one}") for one in ("n_rows", "n_cols"))
-    best = (table["n_rows"] == best_rows) & (table["n_cols"] == best_cols)
+    n_rows, n_cols = (check_positive(getattr(choice, one), f"choice.{one}") for one in ("n_rows", "n_cols"))
+    marks = np.full(len(table["error"]), "circle", dtype="U7")
+    for mark, pair in (("diamond", smallest_error(table)), ("star", (n_rows, n_cols))):
+        marks[(table["n_rows"] == pair[0]) & (table["n_cols"] == pair[1])] = mark
     curves = _curves(table["n_rows"], table["n_cols"])
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.62, 0.38], vertical_spacing=0.08)
     for number, (words, entries) in enumerate(curves):
-        _add_ranks(figure, {name: column[entries] for name, column in table.items()}, best[entries], words, number)
+        _add_ranks(figure, {name: column[entries] for name, column in table.items()}, marks[entries], words, number)
     figure.update_traces(showlegend=len(curves) > 1, row=1, col=1)
     tried_rows = np.unique(table["n_rows"])
     figure.update_xaxes(tickvals=tried_rows if len(tried_rows) <= 20 else None)
@@ -190,9 +197,69 @@ def rank_curve(choice: Any) -> Figure:
         x="rows selected",
         y=None,
         height=520,
-        note=f"The star is the recommendation, {counted(best_rows, 'row')} and {counted(best_cols, 'column')}; bars "
-        "are standard errors.",
+        note=f"The star is the recommendation, {counted(n_rows, 'row')} and {counted(n_cols, 'column')}; a diamond is "
+        "the smallest error, if that is another pair; bars are standard errors.",
     )
+
+
+def selection_path(path: Any, *, row_names: Names = None, col_names: Names = None) -> Figure:
+    """Draw what the first 1, 2, ... selected rows and columns explain, next to what is possible.
+
+    Parameters
+    ----------
+    path : SelectionPath
+        What `cosep.selection_path` returns.
+    row_names, col_names : list of str, optional
+        Names of all rows and columns, shown when hovering. Default: "row 0", ... and "column 0", ...
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from cosep import make_coseparable, plots, selection_path
+    >>> X, _ = make_coseparable(60, 40, 4, 3, random_state=0)
+    >>> [len(curve.y) for curve in plots.selection_path(selection_path(X, 4, 3)).data]
+    [4, 3, 4, 4]
+    """
+    path = checked_path(path, "path")
+    labels = _added("row", "row", path.row_indices, row_names), _added("column", "col", path.col_indices, col_names)
+    figure = graph_objects().Figure()
+    for words, field, added in (
+        ("rows alone", "rows", labels[0]),
+        ("columns alone", "cols", labels[1]),
+        ("core", "core", None),
+        ("possible", "bound", None),
+    ):
+        which = "%{x}" if added is None else "%{x}, with %{customdata}"
+        shares = getattr(path, field)
+        figure.add_scatter(
+            x=np.arange(1, len(shares) + 1),
+            y=100.0 * shares,
+            customdata=added,
+            name=words,
+            mode="lines" if field == "bound" or len(shares) > MOST_MARKERS else "lines+markers",
+            line={"dash": "dash" if field == "bound" else "solid"},
+            hovertemplate=f"{which}<br>{words}: %{{y:.1f}}%<extra></extra>",
+        )
+    figure.update_yaxes(rangemode="tozero", ticksuffix="%")
+    figure.update_xaxes(rangemode="tozero")
+    return finished(
+        figure,
+        title="What the first rows and columns explain",
+        x="number of rows, and of columns",
+        y="explained",
+        height=380,
+        note="Each number adds the selected row, and the selected column, that explains most in addition to those "
+        "before it. Possible: what no rows, columns or components of this number could exceed.",
+    )
+
+
+def _added(kind: str, side: str, order: Indices, given: Names) -> list[str]:
+    """Return the names of the rows or columns of a path, to show when hovering."""
+    names = check_names(given, f"{side}_names", int(order.max()) + 1)
+    return [hovering(name_of(names, int(i), kind), HOVER_LETTERS) for i in order]
 
 
 def _curves(n_rows: Indices, n_cols: Indices) -> list[tuple[str, Indices]]:
@@ -206,14 +273,14 @@ def _curves(n_rows: Indices, n_cols: Indices) -> list[tuple[str, Indices]]:
     ]
 
 
-def _add_ranks(figure: Figure, table: Table, best: NDArray[np.bool_], words: str, number: int) -> None:
+def _add_ranks(figure: Figure, table: Table, marks: NDArray[np.str_], words: str, number: int) -> None:
     """Add one curve of errors above, and one of stability below."""
     color = COLORS[number % len(COLORS)]
     style = {
         "x": table["n_rows"],
         "customdata": [f"{r} rows x {c} columns" for r, c in zip(table["n_rows"], table["n_cols"], strict=True)],
         "mode": "lines+markers",
-        "marker": {"size": np.where(best, 17, 7), "symbol": np.where(best, "star", "circle"), "color": color},
+        "marker": {"size": [MARK_SIZES[mark] for mark in marks], "symbol": marks, "color": color},
         "line": {"dash": DASHES[number // len(COLORS) % len(DASHES)], "color": color},
         "meta": {"color": number % len(COLORS)},
         "legendgroup": words,

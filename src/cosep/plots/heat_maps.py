@@ -6,7 +6,7 @@ import numpy as np
 
 from cosep.findings.overview import PictureAxis, overview
 from cosep.findings.topics import topics_of
-from cosep.findings.wording import Names, name_of, quantity, squeezed
+from cosep.findings.wording import Names, name_of, quantity, readable, squeezed
 from cosep.matrix.checks import check_nonzero
 from cosep.matrix.validation import as_matrix
 from cosep.plots.drawing import HOVER_LETTERS, MOST_LISTED, TICK_LETTERS, Figure, finished, heat_map, label
@@ -78,6 +78,8 @@ def _cut(shape: tuple[int, ...]) -> str:
 def matrix(factorization: Factorization, X: Any) -> Figure:
     """Draw X with its rows and columns put together by cluster, averaged where there are too many to see.
 
+    Colour shows the entries as they count in the norm of the model.
+
     Parameters
     ----------
     factorization : Factorization
@@ -123,9 +125,15 @@ def matrix(factorization: Factorization, X: Any) -> Figure:
         x="columns, by cluster",
         y="rows, by cluster",
         height=640,
-        note=f"{_thinning(picture.rows, 'row')} {_thinning(picture.cols, 'column')} Colour: the entries relative to "
-        "the sums of their rows and columns, on a square-root scale, saturated for the highest 0.5% of the cells.",
+        note=f"{_thinning(picture.rows, 'row')} {_thinning(picture.cols, 'column')} Colour: the entries"
+        f"{_norm_note(factorization)}, on a square-root scale, saturated for the highest 0.5% of the cells.",
     )
+
+
+def _norm_note(factorization: Factorization) -> str:
+    """Say by what the entries are multiplied, unless the norm is the plain one."""
+    scaling = factorization.scaling
+    return "" if scaling is None else f" as they count in the norm of the model (scaling: {readable(scaling.name, 60)})"
 
 
 def _line_names(side: PictureAxis, names: Names, kind: str, heads: dict[int, str]) -> list[str]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cosep.matrix.checks import check_indices
 from cosep.matrix.local import LocalMatrix
-from cosep.matrix.scaling import Scaling
+from cosep.matrix.norm import Scaling
 from cosep.matrix.sparse_structure import is_sound
 from cosep.matrix.validation import as_matrix
 from cosep.records.archive import write_arrays
@@ -43,7 +43,8 @@ class Factorization:
         The cluster of each row and column; -1 for an all-zero one.
     row_names, col_names : ndarray of str, optional
     scaling : Scaling, optional
-        The scaling that the rows and columns were selected with. The factors are always those of X itself.
+        The norm that the factors were fitted in, and that errors and fidelities are measured in. Default: None, the
+        plain Frobenius norm. The factors are always those of X itself, in its units.
     meta : mapping
         Further information that can be stored as JSON.
 
@@ -96,6 +97,10 @@ class Factorization:
             if array is not None and array.shape[-1 if (side, part) == ("col", "weights") else 0] != size:
                 msg = f"{side}_{part} has shape {array.shape}, which does not fit the matrix of shape {self.shape}."
                 raise ValueError(msg)
+        labels, n_components = getattr(self, f"{side}_labels"), self._n_components(side)
+        if labels is not None and len(labels) and not -1 <= labels.min() <= labels.max() < n_components:
+            msg = f"{side}_labels must be between -1 and {n_components - 1}, the number of its components minus one."
+            raise ValueError(msg)
         if isinstance(self.selection, Selection):
             indices = getattr(self.selection, f"{side}_indices")
             if indices is not None:
@@ -103,6 +108,9 @@ class Factorization:
         if isinstance(self.scaling, Scaling) and len(getattr(self.scaling, f"{side}s")) != size:
             msg = f"scaling has {len(getattr(self.scaling, f'{side}s'))} {side}s, but the factors have {size}."
             raise ValueError(msg)
+
+    def _n_components(self, side: str) -> int:
+        return int(self.row_factor.shape[1] if side == "row" else self.col_factor.shape[0])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -115,7 +123,7 @@ class Factorization:
         swapped = {name: getattr(self, OTHER_SIDE.get(name, name)) for name in ARRAYS}
         parts = {name: part.T if part is not None and part.ndim == 2 else part for name, part in swapped.items()}
         selection = None if self.selection is None else self.selection.T
-        scaling = None if self.scaling is None else Scaling(self.scaling.name, self.scaling.cols, self.scaling.rows)
+        scaling = None if self.scaling is None else self.scaling.T
         return Factorization(selection=selection, scaling=scaling, meta=self.meta, **parts)
 
     def reconstruct(self, rows: Any = None) -> NDArray[Any]:
@@ -138,15 +146,15 @@ class Factorization:
             return np.asarray(np.ldexp((W if rows is None else W[rows]) @ H, exponent))
 
     def relative_error(self, X: Any) -> float:
-        """``||X - reconstruction||_F / ||X||_F``, without forming the whole reconstruction.
+        """``||X - reconstruction||_F / ||X||_F`` in the norm of ``scaling``, without forming the whole reconstruction.
 
         ``||X||^2 - 2 <X, WH> + ||WH||^2`` costs O(nnz r); if it cancels to a small difference, the residual is summed
         over blocks of rows instead. X may have negative entries if the factors have.
         """
-        return relative_error(*self._thin_beside(X))
+        return relative_error(*self._thin_beside(X, self.scaling))
 
     def row_errors(self, X: Any) -> Array:
-        """``||x_i - reconstruction_i|| / ||x_i||`` for each row of X; nan for an all-zero row.
+        """``||x_i - reconstruction_i|| / ||x_i||`` for each row of X in the norm of ``scaling``; nan for a zero row.
 
         As accurate for small errors and as fast as `relative_error`. For columns use ``self.T.row_errors(X.T)``.
 
@@ -157,43 +165,66 @@ class Factorization:
         >>> Factorization(np.ones((3, 1)), None, np.ones((1, 2))).row_errors(np.array([[1, 1], [0, 2], [0, 0]]))
         array([0.        , 0.70710678,        nan])
         """
-        return relative_row_errors(*self._thin_beside(X))
+        scaling = self.scaling
+        # Within a row, its own factor does not matter, and may be zero.
+        of_row = None if scaling is None else Scaling(scaling.name, np.ones(len(scaling.rows)), scaling.cols)
+        return relative_row_errors(*self._thin_beside(X, of_row))
 
-    def _thin_beside(self, X: Any) -> tuple[LocalMatrix, Array, Array, int]:
-        """Return X checked, and W, H and e with ``W @ H * 2**e`` the reconstruction."""
+    def _thin_beside(self, X: Any, scaling: Scaling | None) -> tuple[LocalMatrix, Array, Array, int]:
+        """Return X checked and scaled, and W, H and e with ``W @ H * 2**e`` the reconstruction, scaled too."""
         parts = (self.row_factor, self.core, self.col_factor)
-        M = as_matrix(X, signed=any(part is not None and bool((part < 0).any()) for part in parts))
+        M = self._checked(X, signed=any(part is not None and bool((part < 0).any()) for part in parts))
+        return (M if scaling is None else scaling.apply(M)), *self._thin(scaling)
+
+    def _checked(self, X: Any, *, signed: bool = False) -> LocalMatrix:
+        """Return X as a matrix; raise ValueError if its shape is not that of the factors."""
+        M = as_matrix(X, signed=signed)
         if M.shape != self.shape:
             msg = f"X has shape {M.shape}, but the factors are those of a matrix of shape {self.shape}."
             raise ValueError(msg)
-        return M, *self._thin()
+        return M
 
     def fidelity(self, X: Any) -> Fidelity:
         """Return the share of X that the selected rows, columns and core explain with their weights, in O(nnz r).
+
+        Shares are measured in the norm of ``scaling``; ``dataclasses.replace(factorization, scaling=None)`` measures
+        them in the plain norm.
 
         Parameters
         ----------
         X : array-like or sparse of shape (m, n)
             The matrix that the rows and columns were selected from.
         """
-        M = as_matrix(X)
-        if M.shape != self.shape:
-            msg = f"X has shape {M.shape}, but the factors are those of a matrix of shape {self.shape}."
-            raise ValueError(msg)
+        errors = self.relative_errors(X)
+        rows, cols, core = (None if error is None else 1.0 - error * error for error in errors[:3])
+        return Fidelity(rows, cols, core, 1.0 - errors[3] * errors[3])
+
+    def relative_errors(self, X: Any) -> tuple[float | None, float | None, float | None, float]:
+        """Return the relative errors that belong to the fidelities of rows, columns, core and refitted factors.
+
+        They are accurate where fidelities are too close to one.
+        """
+        M = self._checked(X)
         U, V = self.row_weights, self.col_weights
         if self.selection is None or (U is None and V is None):
             msg = "fidelity needs a selection and its weights; make the factorization with cosep.mix."
             raise ValueError(msg)
-        data = M.mantissa
+        data, scaling = M.mantissa, self.scaling
         chosen_rows, chosen_cols = self.selection.row_indices, self.selection.col_indices
+        scaled = data if scaling is None else scaling.apply(data)
+        D, E = (1.0, 1.0) if scaling is None else (scaling.rows[:, None], scaling.cols)
+
+        def error(W: Any, core: Any, H: Any) -> float:
+            return Factorization(D * W, core, H * E).relative_error(scaled)
+
         rows = cols = core = None
         if U is not None:
-            rows = 1.0 - Factorization(U, None, data.take(rows=chosen_rows)).relative_error(data)
+            rows = error(U, None, data.take(rows=chosen_rows))
         if V is not None:
-            cols = 1.0 - Factorization(data.take(cols=chosen_cols), None, V).relative_error(data)
+            cols = error(data.take(cols=chosen_cols), None, V)
         if U is not None and V is not None:
-            core = 1.0 - Factorization(U, data.take(chosen_rows, chosen_cols), V).relative_error(data)
-        return Fidelity(rows, cols, core)
+            core = error(U, data.take(chosen_rows, chosen_cols), V)
+        return rows, cols, core, relative_error(scaled.with_exponent(M, 0), *self._thin(scaling))
 
     def diagnose_core(self) -> CoreDiagnosis:
         """Return how many nonzeros the core has, its condition, and whether it is a permuted diagonal matrix."""
@@ -215,17 +246,17 @@ class Factorization:
             permuted_diagonal=bool(len(of_rows) == len(of_cols) > 1 and (of_rows == 1).all() and (of_cols == 1).all()),
         )
 
-    def _thin(self) -> tuple[Array, Array, int]:
-        """Return W, H and e with ``W @ H * 2**e`` the reconstruction, and entries of about one in W and H."""
+    def _thin(self, scaling: Scaling | None = None) -> tuple[Array, Array, int]:
+        """Return W, H and e with ``W @ H * 2**e`` the scaled reconstruction, and entries of about one in W and H."""
+        # Scaled first: factors of columns in very different units may be beyond the range of one power of two.
+        left = self.row_factor if scaling is None else self.row_factor * scaling.rows[:, None]
+        right = self.col_factor if scaling is None else self.col_factor * scaling.cols
         if self.core is None:
-            return balanced(self.row_factor, self.col_factor)
-        W, row_exponent = mantissa(self.row_factor)
-        H, col_exponent = mantissa(self.col_factor)
+            return balanced(left, right)
+        W, row_exponent = mantissa(left)
+        H, col_exponent = mantissa(right)
         S, core_exponent = mantissa(self.core)
-        if S.shape[0] < S.shape[1]:
-            H, more = mantissa(S @ H)
-        else:
-            W, more = mantissa(W @ S)
+        W, H, more = balanced(*((W, S @ H) if S.shape[0] < S.shape[1] else (W @ S, H)))
         return W, H, row_exponent + col_exponent + core_exponent + more
 
     def save(self, path: str | os.PathLike[str]) -> None:

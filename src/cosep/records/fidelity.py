@@ -4,23 +4,27 @@ from typing import NamedTuple
 
 
 class Fidelity(NamedTuple):
-    """How much of a matrix the selection explains without refitting; 1 means all of it.
+    """The share of a matrix that is explained, by the selection alone and by refitted factors; 1 means all of it.
 
-    All three are 1 exactly if X is co-separable with this selection.
+    A share is ``1 - ||X - X^||^2 / ||X||^2`` in the norm of the model, so that the shares of parts add up. Rows,
+    columns and core are all 1 exactly if X is co-separable with this selection.
 
     Attributes
     ----------
     rows : float or None
-        ``1 - min ||X - U X(rows,:)|| / ||X||`` over ``U >= 0``; None if no rows are selected.
+        With X^ the best ``U X(rows,:)`` over ``U >= 0``; None if no rows are selected.
     cols : float or None
-        ``1 - min ||X - X(:,cols) V|| / ||X||`` over ``V >= 0``; None if no columns are selected.
+        With X^ the best ``X(:,cols) V`` over ``V >= 0``; None if no columns are selected.
     core : float or None
-        ``1 - ||X - U X(rows,cols) V|| / ||X||`` with these U and V; None if one side is not selected.
+        With X^ = ``U X(rows,cols) V`` and these U and V; None if one side is not selected.
+    refitted : float
+        With X^ the product of the fitted factors.
     """
 
     rows: float | None
     cols: float | None
     core: float | None
+    refitted: float
 
 
 class CoreDiagnosis(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.matrix.scaling import Scaling
+from cosep.matrix.norm import Scaling
 from cosep.records.archive import array_headers, is_unicode, read_arrays
 from cosep.records.selection import Selection
 from cosep.utils.memory import memory_problem

@@ -5,7 +5,8 @@ from typing import Any
 
 from cosep.findings import assessments
 from cosep.findings.record import Entry, Findings, Topic
-from cosep.findings.wording import excerpt, name_or_number, quantity, readable, squeezed
+from cosep.findings.sentences import share_of_bound
+from cosep.findings.wording import brief, excerpt, name_or_number, percent, quantity, readable, squeezed
 from cosep.records.factorization import Factorization
 from cosep.utils.columns import flat
 from cosep.utils.messages import shown
@@ -22,6 +23,16 @@ MOST_TOPICS = 60
 LONGEST_COMMAND = 4000
 # A core with more rows or columns is drawn, but not printed as a table.
 MOST_TABULATED = 30
+# What is measured, its name on the page, and what it means.
+MEASURED = (
+    ("rows", "rows alone", "every row as a mix of the selected rows"),
+    ("cols", "columns alone", "every column as a mix of the selected columns"),
+    ("core", "core", "the entries where they meet, with those two mixes"),
+    ("refitted", "refitted", "the core with new weights, the best that were found"),
+)
+# The norm of a fit whose program does not name it, and what a program passes for norms that have no name of their own.
+DEFAULT_SCALING = "degree"
+UNNAMED_SCALINGS = {"plain": None, "given": "(row_factors, column_factors)"}
 
 
 def page_content(
@@ -31,6 +42,7 @@ def page_content(
     explanation: Any = None,
     stability: Any = None,
     rank: Any = None,
+    selection_path: Any = None,
     texts: Sequence[str] | None = None,
     command: str | None = None,
     letters: int | None = None,
@@ -43,7 +55,7 @@ def page_content(
         What `describe` returns.
     factorization : Factorization
         With names.
-    explanation, stability, rank, texts, command
+    explanation, stability, rank, selection_path, texts, command
         As in `write_report`.
     letters : int, optional
         Cut names to this many letters.
@@ -58,9 +70,10 @@ def page_content(
     texts = _checked_texts(texts, found.shape[0])
     _check_command(command)
     reasons = None if explanation is None else assessments.reasons(explanation, sides[0])
+    exchanges = () if explanation is None else assessments.exchange_sentences(explanation, sides)
     return {
         "shape": _shape(found),
-        "explained": found.shares,
+        "explained": _explained(found),
         "selected": {
             "rows": [{"index": one.index, "name": name(one.name, one.index, "row")} for one in found.topics],
             "cols": [{"index": one.index, "name": name(one.name, one.index, "column")} for one in found.selected_cols],
@@ -69,13 +82,16 @@ def page_content(
         "summary": list(found.sentences),
         "core": _core(found, name),
         "topics": _topics(found, name, reasons, texts),
+        "together": None if explanation is None else assessments.TOGETHER,
         "errors": None if explanation is None else _errors(explanation, sides, name),
-        "certificate": [*found.certificate, *(readable(one, 600) for one in found.warnings)],
+        "norm": found.certificate[0],
+        "certificate": [*found.certificate[1:], *exchanges, *(readable(one, 600) for one in found.warnings)],
         "stability": None if stability is None else _stability(stability, sides, name),
+        "path": None if selection_path is None else _path(selection_path, sides, name),
         "rank": None if rank is None else _rank(rank),
         "reproduce": {
             "command": None if command is None else excerpt(command, LONGEST_COMMAND),
-            "python": f"CoSeparableNMF(n_rows={len(found.topics)}, n_cols={len(found.selected_cols)}).fit(X)",
+            "python": _program(found),
             "versions": found.versions,
             "settings": _settings(factorization),
         },
@@ -96,6 +112,42 @@ def _naming(letters: int | None) -> Naming:
 def _shape(found: Findings) -> Content:
     m, n = found.shape
     return {"rows": m, "cols": n, "nonzeros": found.n_nonzeros, "filled": found.n_nonzeros / (m * n)}
+
+
+def _explained(found: Findings) -> Content:
+    """Return what rows, columns, core and refitted factors explain, with their bounds, on one scale.
+
+    ``end`` is where the track of a bar ends: its bound, divided by the largest of the bounds. ``bar`` is the part of
+    that track that is filled, 0 for a negative share. A bound is never below what is explained.
+    """
+    shares = found.shares
+    bounds = {key: max(getattr(found.bound, key) or 0.0, share, 0.0) for key, share in shares.items()}
+    top = max(bounds.values())
+    return {
+        "n_components": min(found.core.shape),
+        "top": percent(top),
+        "is_whole": top >= 1.0,
+        "parts": {
+            key: {
+                "name": name,
+                "meaning": meaning,
+                "share": percent(shares[key]),
+                "bound": percent(bounds[key]),
+                "of_bound": share_of_bound(found, key),
+                "bar": max(shares[key], 0.0) / (bounds[key] or 1.0),
+                "end": bounds[key] / (top or 1.0),
+            }
+            for key, name, meaning in MEASURED
+        },
+    }
+
+
+def _program(found: Findings) -> str:
+    """Return the line of Python that fits such a model."""
+    name = "plain" if found.scaling is None else readable(found.scaling, 60)
+    scaling = UNNAMED_SCALINGS.get(name, repr(name))
+    named = "" if found.scaling == DEFAULT_SCALING else f", scaling={scaling}"
+    return f"CoSeparableNMF(n_rows={len(found.topics)}, n_cols={len(found.selected_cols)}{named}).fit(X)"
 
 
 def _note(factorization: Factorization) -> str | None:
@@ -167,12 +219,17 @@ def _bars(entries: Sequence[Entry], name: Naming) -> list[Content]:
 
 
 def _errors(explanation: Any, sides: tuple[assessments.SideNames, assessments.SideNames], name: Naming) -> Content:
-    """Return how well rows and columns are explained, and which of them worst."""
+    """Return the share of each row and column that is explained, of a typical one and of the worst."""
     content: Content = {}
     for key, side in zip(("rows", "cols"), sides, strict=True):
         summary = assessments.error_summary(explanation, side)
-        worst = [{"name": name(one.name, one.index, side.kind), "error": one.value} for one in summary.worst]
-        content[key] = {"median": summary.median, "n_zero": summary.n_zero, "worst": worst}
+        content[key] = {
+            "median": None if summary.median is None else 1.0 - summary.median**2,
+            "n_zero": summary.n_zero,
+            "worst": [
+                {"name": name(one.name, one.index, side.kind), "explained": 1.0 - one.value**2} for one in summary.worst
+            ],
+        }
     return content
 
 
@@ -193,6 +250,28 @@ def _stability(stability: Any, sides: tuple[assessments.SideNames, assessments.S
             }
         )
     return content
+
+
+def _path(path: Any, sides: tuple[assessments.SideNames, assessments.SideNames], name: Naming) -> Content:
+    """Return what the first selected rows and columns explain, as far as a page has room."""
+    summary = assessments.path_summary(path, sides)
+
+    def added(entry: Entry | None, kind: str) -> Content | None:
+        return None if entry is None else {"name": name(entry.name, entry.index, kind), "share": brief(entry.value)}
+
+    return {
+        "sentences": list(summary.sentences),
+        "n_steps": len(summary.steps),
+        "steps": [
+            {
+                "row": added(step.row, "row"),
+                "col": added(step.col, "column"),
+                "core": brief(step.core),
+                "bound": brief(step.bound),
+            }
+            for step in summary.steps[:MOST_TOPICS]
+        ],
+    }
 
 
 def _rank(rank: Any) -> Content:
@@ -223,7 +302,8 @@ def _settings(factorization: Factorization) -> dict[str, str]:
         for name, value in factorization.meta.items()
         if isinstance(value, (str, int, float)) and name not in {"command", "note"}
     }
-    return kept | ({} if factorization.scaling is None else {"scaling": factorization.scaling.name})
+    scaling = "none" if factorization.scaling is None else readable(factorization.scaling.name, 60)
+    return kept | {"scaling": scaling}
 
 
 def _checked_texts(texts: Any, m: int) -> list[str] | None:

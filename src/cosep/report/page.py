@@ -41,6 +41,7 @@ def write_report(
     explanation: Any = None,
     stability: Any = None,
     rank: Any = None,
+    selection_path: Any = None,
     texts: Sequence[str] | None = None,
     command: str | None = None,
 ) -> None:
@@ -65,6 +66,8 @@ def write_report(
         What `stability` returns: how often the same was selected from parts of the data.
     rank : RankChoice, optional
         What `choose_rank` returns: how many rows and columns to select.
+    selection_path : SelectionPath, optional
+        What `selection_path` returns: how much the first of the selected rows and columns explain.
     texts : list of str, optional
         The text of each row, for data that counts words.
     command : str, optional
@@ -90,7 +93,7 @@ def write_report(
     """
     goal = _checked_path(path)
     found = describe(factorization, X)
-    known = {"explanation": explanation, "stability": stability, "rank": rank}
+    known = {"explanation": explanation, "stability": stability, "rank": rank, "selection_path": selection_path}
     write_page(goal, found, factorization, X, **known, texts=texts, command=command)
 
 
@@ -103,12 +106,13 @@ def write_page(
     explanation: Any = None,
     stability: Any = None,
     rank: Any = None,
+    selection_path: Any = None,
     texts: Sequence[str] | None = None,
     command: str | None = None,
 ) -> None:
     """Write the page of findings that are at hand; see `write_report` for the other parameters."""
     record = with_names(factorization)
-    known = {"explanation": explanation, "stability": stability, "rank": rank}
+    known = {"explanation": explanation, "stability": stability, "rank": rank, "selection_path": selection_path}
     for letters in NAME_LETTERS:
         content = page_content(found, record, **known, texts=texts, command=command, letters=letters)
         page = render(content, _figures(_cut_names(record, letters), X, known))
@@ -138,6 +142,8 @@ def _figures(factorization: Factorization, X: Any, known: Content) -> dict[str, 
         figures["errors"] = plots.errors(known["explanation"], **names)
     if known["stability"] is not None:
         figures["stability"] = plots.stability(known["stability"], **names)
+    if known["selection_path"] is not None:
+        figures["path"] = plots.selection_path(known["selection_path"], **names)
     if known["rank"] is not None:
         figures["rank"] = plots.rank_curve(known["rank"])
     return figures

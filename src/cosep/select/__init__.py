@@ -11,6 +11,7 @@ from cosep.select.both_sides import both_sides
 from cosep.select.cosfgm import cosfgm
 from cosep.select.cur import cur
 from cosep.select.faithful import faithful
+from cosep.select.faithful_columns import faithful_columns
 from cosep.select.fgm import fgm
 from cosep.select.greedy import greedy
 from cosep.select.gsfgm import gsfgm
@@ -22,16 +23,23 @@ from cosep.select.xray import xray
 Selector = Callable[..., Selection]
 
 # ``(X, r, *, pool=None) -> Selection`` of r columns.
-COLUMN_SELECTORS: dict[str, Selector] = {"spa": spa, "snpa": snpa, "xray": xray, "fgm": fgm, "greedy": greedy}
+COLUMN_SELECTORS: dict[str, Selector] = {
+    "spa": spa,
+    "snpa": snpa,
+    "xray": xray,
+    "fgm": fgm,
+    "greedy": greedy,
+    "faithful": faithful_columns,
+}
 # ``(X, r, *, n_rows=None, n_cols=None) -> Selection`` of r rows and columns together.
 EITHER_SELECTORS: dict[str, Selector] = {"gspa": gspa, "gsfgm": gsfgm}
 # ``(X, n_rows, n_cols) -> Selection`` of rows and of columns.
 BOTH_SELECTORS: dict[str, Selector] = {
     "faithful": faithful,
     "cosfgm": cosfgm,
-    **{name: both_sides(selector) for name, selector in COLUMN_SELECTORS.items()},
+    **{name: both_sides(selector) for name, selector in COLUMN_SELECTORS.items() if name != "faithful"},
     "cur": cur,
 }
 
 # The selectors, which are public.
-__all__ = ["cosfgm", "cur", "faithful", "fgm", "greedy", "gsfgm", "gspa", "snpa", "spa", "xray"]
+__all__ = ["cosfgm", "cur", "faithful", "faithful_columns", "fgm", "greedy", "gsfgm", "gspa", "snpa", "spa", "xray"]

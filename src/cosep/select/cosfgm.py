@@ -15,13 +15,15 @@ from cosep.matrix.checks import check_callback, check_choice, check_positive
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.validation import as_matrix
+from cosep.records.factorization import Factorization
 from cosep.records.restore import restore_selection
 from cosep.records.selection import Selection
 from cosep.select.both_sides import check_sizes
 from cosep.select.fgm import POSTPROCESSES, SOLVERS, choose, reporter
 from cosep.select.pool import Pool, check_pool
 from cosep.select.warn import warn_if_degenerate, warn_if_fewer, warn_if_unproven
-from cosep.solve.mix import mix
+from cosep.solve.alternation import Budget, refit
+from cosep.solve.nonnegative import coefficients, column_weights
 from cosep.solve.successive_projections import pursue, spa_weights
 from cosep.utils.ties import first_largest
 from cosep.utils.types import Array, Callback, Indices
@@ -29,8 +31,8 @@ from cosep.utils.types import Array, Callback, Indices
 # Columns that a convex solution uses, and their bounds: a start for the next solution.
 Atoms = tuple[Indices, Array] | None
 
-# Iterations of the fit that measures the error of a pair.
-FIT_ITER = 10
+# Stopping rule of the fit that measures the error of a pair: iterations, and decrease of the squared error.
+FIT_ITER, FIT_TOL = 10, 3e-5
 # Stop after this many alternations without a better pair; on some data no pair ever repeats.
 MAX_IDLE = 5
 # Relative errors closer than this are a tie, since they are roots of differences.
@@ -183,8 +185,11 @@ def _alternate(
 
 
 def _error(M: LocalMatrix, pair: Pair) -> float:
-    """Return the relative error of a short fit with the rows and columns of a pair."""
-    return mix(M, Selection(pair.rows, pair.cols), max_iter=FIT_ITER).relative_error(M)
+    """Return the relative error of a short fit with the rows and columns of a pair: one alternation of `mix`."""
+    S, U, V = M.take(pair.rows, pair.cols), column_weights(M.T, pair.rows).T, column_weights(M, pair.cols)
+    P2 = refit(M, S, U, V, Budget("mix", FIT_ITER, FIT_TOL))[1]
+    H = S @ P2
+    return Factorization(coefficients(M, H), None, H).relative_error(M.mantissa)
 
 
 def _first_best(errors: Sequence[float]) -> int:

@@ -19,7 +19,7 @@ from cosep.matrix.validation import as_matrix
 from cosep.records.selection import Selection
 from cosep.select.pool import Pool, check_pool
 from cosep.select.warn import warn_if_fewer
-from cosep.solve.pursuit import MERIT_TIE_TOL, one_by_one
+from cosep.solve.pursuit import MERIT_TIE_TOL, Positions, one_by_one
 from cosep.solve.successive_projections import orthogonal
 from cosep.utils.types import Array, Indices
 
@@ -70,7 +70,13 @@ def greedy(X: Any, r: int, *, tol: float = 1e-9, pool: Pool | None = None) -> Se
     tol = max(check_number(tol, "tol", 0.0, 1.0), 1e-12)
     positions = check_pool(pool, r, M.shape[1])
     part = filled(M, cols=positions.include)
-    M = part.M
+    chosen, history = greedy_columns(part.M, r, positions.within(part.cols), tol)
+    warn_if_fewer(chosen, r, "columns")
+    return Selection(None, part.cols[chosen], n_iter=len(chosen), history=tuple(history))
+
+
+def greedy_columns(M: LocalMatrix, r: int, positions: Positions, tol: float = 1e-9) -> tuple[Indices, list[float]]:
+    """Choose columns as `greedy` does; also return the relative error after each."""
     original = M.squared_norms()
     total = max(float(original.sum()), np.finfo(np.float64).tiny)
     gram = GramMatrix(M.mantissa)
@@ -107,9 +113,7 @@ def greedy(X: Any, r: int, *, tol: float = 1e-9, pool: Pool | None = None) -> Se
             Q = np.column_stack([Q, u])
         return float(np.sqrt(g.sum() / total)), explained
 
-    chosen, history = one_by_one(r, positions.within(part.cols), original, merits, add)
-    warn_if_fewer(chosen, r, "columns")
-    return Selection(None, part.cols[chosen], n_iter=len(chosen), history=tuple(history))
+    return one_by_one(r, positions, original, merits, add)
 
 
 def residual_products(M: LocalMatrix, Q: Array, columns: Indices) -> tuple[Array, Array]:

@@ -4,9 +4,13 @@ from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
+import numpy as np
+
 from cosep.matrix.checks import check_choice
+from cosep.matrix.local import LocalMatrix
 from cosep.records.selection import Selection
 from cosep.utils.messages import one_line, shown
+from cosep.utils.types import Array
 
 Method = str | Callable[..., Selection]
 
@@ -27,6 +31,20 @@ def method_named(
         )
         raise ValueError(msg) from error
     return method
+
+
+def with_weights(
+    selector: Callable[..., Selection], A: LocalMatrix, weights: Array | None
+) -> tuple[LocalMatrix, dict[str, Any]]:
+    """Return the matrix and the options by which a selector learns the weights of the rows.
+
+    A selector with the parameter ``sample_weight`` gets them; for others the rows are multiplied by their square roots.
+    """
+    if weights is None:
+        return A, {}
+    if "sample_weight" in signature(selector).parameters:
+        return A, {"sample_weight": weights}
+    return A.scaled(np.sqrt(weights), np.ones(A.shape[1])), {}
 
 
 def check_selected(chosen: Any, method: Callable[..., Selection], sides: tuple[str, ...]) -> Selection:

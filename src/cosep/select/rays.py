@@ -58,15 +58,19 @@ def distinct_rays(M: LocalMatrix, price: Array, sizes: Array) -> Rays:
     return Rays(nonzero[leaders], merged, together, p[leaders], of)
 
 
-def distinct(M: LocalMatrix, positions: Positions) -> Positions:
-    """Allow only the longest column of every ray (the first of equally long ones), and those to be included."""
-    norms = M.squared_norms()
+def distinct(M: LocalMatrix, positions: Positions, copies: Array | None = None) -> Positions:
+    """Allow only the longest column of every ray (the first of equally long ones), and those to be included.
+
+    A column of M may stand for several ``copies`` of a shorter one, whose squared norm then decides.
+    """
+    counts = 1.0 if copies is None else copies
+    norms = M.squared_norms() / counts
     candidates = np.flatnonzero(positions.allowed & (norms > 0))
     allowed = np.zeros(len(norms), dtype=bool)
     if len(candidates):
         allowed[candidates[leading(M.columns(candidates), (norms[candidates],))[0]]] = True
     allowed[positions.include] = True
-    return Positions(allowed, positions.include, norms)
+    return Positions(allowed, positions.include, norms, counts)
 
 
 def leading(B: LocalMatrix, merits: tuple[Array, ...]) -> tuple[Indices, Indices]:

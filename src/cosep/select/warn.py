@@ -35,7 +35,7 @@ def warn_if_degenerate(M: LocalMatrix, rows: Indices | None, cols: Indices | Non
     if empty_rows or empty_cols:
         warn(
             f"The core is degenerate: {empty_rows} of the selected rows and {empty_cols} of the selected columns are "
-            "all zero in it and explain nothing. Ask for fewer, or select by another method or on scaled data.",
+            "all zero in it and explain nothing. Ask for fewer, or use another method or another scaling.",
             SelectionWarning,
         )
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from cosep.matrix.local import LocalMatrix
 from cosep.solve.nonnegative import nonnegative
+from cosep.utils.ties import TIE_TOL
 from cosep.utils.types import Array, Callback
 
 
@@ -84,6 +85,20 @@ def refit(M: LocalMatrix, S: Array, P1: Array, P2: Array, budget: Budget) -> tup
         return P1, P2, half_squared_error(total, H.T, target, P1)
 
     return alternate(advance, P1, P2, half_squared_error(total, P1 @ S, M.cross(P1 @ S), P2.T), budget)
+
+
+def is_wide(M: LocalMatrix, copies: Array | None = None) -> bool:
+    """Return whether to factor the transpose instead, so that a matrix and its transpose have the same factors.
+
+    The taller of the two is factored, and of a square matrix and its transpose the one with the more uneven rows (for a
+    symmetric matrix there is no difference). ``copies`` is how many copies each row of M stands for, by default one:
+    the row is then that of one copy times the square root of their number.
+    """
+    copies = np.ones(M.shape[0]) if copies is None else copies
+    m, n = float(copies.sum()), float(M.shape[1])
+    rows, cols = M.T.squared_norms(), M.squared_norms()
+    uneven = float(rows @ (rows / np.where(copies > 0, copies, 1.0))), float(cols @ cols)
+    return m < n or (m == n and uneven[0] < (1.0 - TIE_TOL) * uneven[1])
 
 
 def alternate(

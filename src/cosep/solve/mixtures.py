@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cosep.matrix.local import LocalMatrix
 from cosep.solve.nonnegative import coefficients
 from cosep.utils.precision import narrow
+from cosep.utils.types import Array
 
 
 def components_of(core: NDArray[Any], col_factor: NDArray[Any]) -> NDArray[Any]:
@@ -32,8 +33,8 @@ def components_of(core: NDArray[Any], col_factor: NDArray[Any]) -> NDArray[Any]:
     return components
 
 
-def mixtures(M: LocalMatrix, components: NDArray[Any]) -> NDArray[Any]:
-    """Solve ``min ||M - U H||_F`` over ``U >= 0``, each row on its own.
+def mixtures(M: LocalMatrix, components: NDArray[Any], scale: Array | None = None) -> NDArray[Any]:
+    """Solve ``min ||(M - U H) diag(scale)||_F`` over ``U >= 0``, each row on its own.
 
     The result has the type of the data, or float64 where the range of that is too small.
 
@@ -45,7 +46,7 @@ def mixtures(M: LocalMatrix, components: NDArray[Any]) -> NDArray[Any]:
     # A power of two out of H, so that no product leaves the range of floats.
     exponent = int(np.frexp(components.max(initial=0.0))[1])
     H = np.ldexp(components.astype(np.float64), -exponent)
-    U = M.in_units(coefficients(M, H), shift=-exponent)
+    U = M.in_units(coefficients(M, H, scale), shift=-exponent)
     if not np.isfinite(U).all():
         msg = "X is so near the largest float that its mixtures are not finite; divide X by a constant."
         raise ValueError(msg)

@@ -6,6 +6,7 @@ M : data, m x n; A : m x r; V : n x r; M ~ A V'
 """
 
 import numpy as np
+import scipy.linalg
 
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
@@ -14,16 +15,37 @@ from cosep.utils.types import Array, Indices
 # Stopping rule of coordinate descent inside an alternation: KKT residual, and largest number of sweeps.
 INNER_TOL = 1e-3
 INNER_SWEEPS = 100
+# Columns of norm one whose Gram matrix has a smaller eigenvalue depend on each other.
+DEPENDENT_TOL = 1e-12
+# What is added to the diagonal then, once for the first column and up to twice for the last.
+RIDGE = 1e-6
 
 
-def column_weights(M: LocalMatrix, cols: Indices) -> Array:
-    """Solve ``min_V ||M - M(:,cols) V||_F`` over ``V >= 0`` exactly: every column as a mix of the selected ones."""
-    return coefficients(M.T, M.take(cols=cols).T).T
+def column_weights(M: LocalMatrix, cols: Indices, scale: Array | None = None) -> Array:
+    """Solve ``min_V ||M - M(:,cols) V||_F`` over ``V >= 0`` exactly: every column as a mix of the selected ones.
+
+    ``scale`` are factors of the rows of M in the norm.
+    """
+    return coefficients(M.T, M.take(cols=cols).T, scale).T
 
 
-def coefficients(M: LocalMatrix, H: Array) -> Array:
-    """Solve ``min_U ||M - U H||_F`` over ``U >= 0`` exactly, each row on its own."""
-    return nonnegative(H.T, M.dot(H.T), np.zeros((M.shape[0], len(H))), exact=True)
+def coefficients(M: LocalMatrix, H: Array, scale: Array | None = None, products: Array | None = None) -> Array:
+    """Solve ``min_U ||(M - U H) diag(scale)||_F`` over ``U >= 0`` exactly, each row on its own.
+
+    Factors of the rows of M do not matter here.
+
+    Parameters
+    ----------
+    M : LocalMatrix
+    H : ndarray of shape (r, n)
+    scale : ndarray of shape (n,), optional
+        Factors of the columns. Default: ones.
+    products : ndarray, optional
+        ``M @ (H * scale**2).T``, if it is known.
+    """
+    scaled, targets = (H, H) if scale is None else (H * scale, H * scale**2)
+    products = M.dot(targets.T) if products is None else products
+    return nonnegative(scaled.T, products, np.zeros((M.shape[0], len(H))), exact=True)
 
 
 def nonnegative(A: Array, B: Array, V: Array, *, exact: bool = False) -> Array:
@@ -53,6 +75,7 @@ def _solved(G: Array, norms: Array, B: Array, V: Array, *, exact: bool) -> Array
     The rows are independent problems and are solved in blocks, so that temporary arrays stay small.
     """
     solved = np.empty_like(V)
+    ridge = ridge_of(G) if exact else np.zeros(len(G))
     size = max(1, BLOCK_ENTRIES // max(V.shape[1], 1))
     for start in range(0, len(V), size):
         some = slice(start, start + size)
@@ -60,6 +83,22 @@ def _solved(G: Array, norms: Array, B: Array, V: Array, *, exact: bool) -> Array
         # A start near the solution makes the active-set method faster.
         orthant_descent(G, targets, scaled, INNER_TOL, INNER_SWEEPS)
         if exact:
-            orthant_active_set(G, targets, scaled)
+            orthant_active_set(G + np.diag(ridge), targets, scaled)
+        if exact and ridge.any():
+            # Again from the solution instead of zero: the ridge then changes it by its square only.
+            orthant_active_set(G + np.diag(ridge), targets + ridge * scaled, scaled)
         np.divide(scaled, norms, out=solved[some])
     return solved
+
+
+def ridge_of(G: Array) -> Array:
+    """Return what to add to the diagonal of the Gram matrix of columns of norm one that depend on each other.
+
+    There are then many best weights, and rounding would choose among them: for example, more rows than columns selected
+    make the components of the rows dependent. The ridge chooses those with the smallest norm, in which earlier columns
+    count less, so that these get larger weights than columns that could replace them.
+    """
+    r = len(G)
+    if r == 0 or scipy.linalg.eigvalsh(G, subset_by_index=(0, 0))[0] > DEPENDENT_TOL:
+        return np.zeros(r)
+    return np.asarray(RIDGE * (1.0 + np.arange(r) / r))

@@ -6,50 +6,46 @@ M : data, m x n
 W, V : nonnegative factors, m x r and n x r; M ~ W V'
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from cosep.matrix.local import LocalMatrix
-from cosep.solve.alternation import Budget, half_squared_error, refit
-from cosep.solve.svd_start import svd_start
-from cosep.utils.ties import TIE_TOL
+from cosep.solve.alternation import Budget, is_wide, refit
+from cosep.solve.svd_start import Triplets, svd_start
 from cosep.utils.types import Array
-
-# A given start is used if its squared error is below this share of that of the start by singular vectors.
-MAX_START_RATIO = 0.5
-# Half squared errors, relative to the squared norm, that differ by less are equal.
-EQUAL_ERROR_TOL = 1e-12
 
 
 def extrapolated(
-    M: LocalMatrix, r: int, budget: Budget, starts: Sequence[tuple[Array, Array]] = ()
+    M: LocalMatrix, r: int, budget: Budget, copies: Array | None = None, triplets: Triplets | None = None
 ) -> tuple[Array, Array]:
     """Lower ``||M - W V'||_F`` over ``W, V >= 0`` from the nonnegative parts of the leading singular vectors.
 
-    The start is one of the given pairs W and V instead if its squared error is at most half as large: for block
-    diagonal data the singular vectors may be arbitrary mixtures of the blocks.
-
     The factors of the transpose are the same, swapped: the taller of the two matrices is factored, and of a square
     matrix and its transpose the one with the more uneven rows (for a symmetric matrix there is no difference).
+
+    Parameters
+    ----------
+    M : LocalMatrix
+    r : int
+        Number of components.
+    budget : Budget
+    copies : ndarray, optional
+        How many copies each row of M stands for: their number decides which matrix is taller, and the row is that of
+        one copy times the square root of their number. Default: ones.
+    triplets : tuple of ndarray, optional
+        U, s and V of M, if the r leading singular triplets are known.
     """
-    (m, n), rows, cols = M.shape, M.T.squared_norms(), M.squared_norms()
-    uneven = float(rows @ rows), float(cols @ cols)
-    if m < n or (m == n and uneven[0] < (1.0 - TIE_TOL) * uneven[1]):
-        # The first of tied starts wins, so that their order is reversed too.
-        V, W = extrapolated(M.T, r, budget, [(V, W) for W, V in reversed(starts)])
-        return W, V
-    W, H = svd_start(M, r)
-    size = float(np.vdot(H @ H.T, W.T @ W))
-    if size > 0:
-        W = W * (float(np.vdot(M.dot(H.T), W)) / size)
-    V, least = H.T, MAX_START_RATIO * _error(M, W, H.T)
-    for pair in starts:
-        if (error := _error(M, *pair)) < least - EQUAL_ERROR_TOL:
-            (W, V), least = pair, error
-    W, H, _ = refit(M, np.eye(r), W, V.T, budget)
+    if is_wide(M, copies):
+        V, rest = _factor(M.T, r, budget, None if triplets is None else triplets[::-1])
+        return rest.T, V
+    W, H = _factor(M, r, budget, triplets)
     return W, H.T
 
 
-def _error(M: LocalMatrix, W: Array, V: Array) -> float:
-    return half_squared_error(max(M.squared_norm(), np.finfo(np.float64).tiny), W, M.cross(W), V)
+def _factor(M: LocalMatrix, r: int, budget: Budget, triplets: Triplets | None) -> tuple[Array, Array]:
+    """Return W and ``H = V'``, found from W first."""
+    W, H = svd_start(M, r, triplets)
+    size = float(np.vdot(H @ H.T, W.T @ W))
+    if size > 0:
+        W = W * (float(np.vdot(M.dot(H.T), W)) / size)
+    W, H, _ = refit(M, np.eye(r), W, H, budget)
+    return W, H

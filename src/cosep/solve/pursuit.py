@@ -26,11 +26,15 @@ class Positions:
         The columns that must be chosen; they are allowed too.
     sizes : ndarray
         Decides between columns that are equal in the given matrix, if that is only a part of the data.
+    copies : ndarray or float
+        How many copies each column of the given matrix stands for: it is one copy times the square root of their
+        number. Default: 1.
     """
 
     allowed: NDArray[np.bool_]
     include: Indices
     sizes: Array
+    copies: Array | float = 1.0
 
     def within(self, columns: Indices) -> "Positions":
         """Return the positions within the matrix of these columns, in ascending order; it has all of `include`."""

@@ -8,18 +8,25 @@ M : data; u : unit vector of the part of the last chosen column that the earlier
 import numpy as np
 
 from cosep.matrix.local import LocalMatrix
-from cosep.matrix.scaling import inverse
+from cosep.matrix.norm import inverse
 from cosep.solve.pursuit import Positions, all_positions, one_by_one
 from cosep.utils.types import Array, Indices
 
 
 def pursue(
-    M: LocalMatrix, r: int, weights: Array, *, tol: float = 1e-9, positions: Positions | None = None
+    M: LocalMatrix,
+    r: int,
+    weights: Array,
+    *,
+    tol: float = 1e-9,
+    positions: Positions | None = None,
+    sizes: Array | None = None,
 ) -> tuple[Indices, list[float]]:
     """Choose r columns of ``M @ diag(weights)``, each time the one farthest from the span of those chosen.
 
     Columns that must be chosen come first. Ends with fewer when the largest squared residual over the largest squared
-    norm falls to ``tol``. Returns the columns, and the residual norm of each relative to the longest column.
+    norm falls to ``tol``. Ties go to the column with the largest size, by default its squared norm. Returns the
+    columns, and the residual norm of each relative to the longest column.
     """
     positions = all_positions(M.shape[1]) if positions is None else positions
     original = M.squared_norms()
@@ -39,7 +46,7 @@ def pursue(
             norms = np.maximum(norms - (weights * M.cross(u)) ** 2, 0.0)
         return length / float(np.sqrt(longest)) if longest > 0 else 0.0, explained
 
-    return one_by_one(r, positions, original, lambda: norms, add)
+    return one_by_one(r, positions, original if sizes is None else sizes, lambda: norms, add)
 
 
 def spa_weights(M: LocalMatrix, *, normalize: bool = True) -> Array:

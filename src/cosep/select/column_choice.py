@@ -1,0 +1,82 @@
+"""ColumnChoice: chosen columns, and how well they explain all columns.
+
+Notation
+--------
+M : data
+A, V : chosen columns, and the weights that explain all columns by them, M ~ A V'
+U : the weights that explain all rows by the chosen ones; S the core of chosen rows and columns
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cosep.matrix.local import LocalMatrix
+from cosep.solve.alternation import half_squared_error
+from cosep.solve.nonnegative import nonnegative
+from cosep.utils.ties import first_largest
+from cosep.utils.types import Array, Indices
+
+# Weight of the error of the core in the sum of errors. With more, rows and columns lose to the core, which then often
+# explains more than the weaker of them; with less, the refitted factors and the clusters lose.
+CORE_WEIGHT = 0.3
+
+
+class ColumnChoice(NamedTuple):
+    """Chosen columns, and how well they explain all columns.
+
+    Attributes
+    ----------
+    chosen : ndarray of int
+    V : ndarray
+        Nonnegative weights of the chosen columns in all columns.
+    error : float
+        ``||M - A V'||^2 / ||M||^2``.
+    B : ndarray
+        ``M'A``.
+    """
+
+    chosen: Indices
+    V: Array
+    error: float
+    B: Array
+
+
+def explained_by(M: LocalMatrix, chosen: Indices, near: Array | None = None) -> ColumnChoice:
+    """Return how well the chosen columns explain all; a good start ``near`` for the weights saves time."""
+    A = M.take(cols=chosen)
+    B = M.cross(A)
+    V = nonnegative(A, B, np.zeros((M.shape[1], len(chosen))) if near is None else near, exact=True)
+    return ColumnChoice(chosen, V, max(2.0 * half_squared_error(M.squared_norm(), A, B, V), 0.0), B)
+
+
+def core_error(M: LocalMatrix, rows: ColumnChoice, cols: ColumnChoice) -> float:
+    """``||M - U S V'||^2 / ||M||^2`` with the weights of both sides."""
+    W = rows.V @ M.take(rows.chosen, cols.chosen)
+    return max(2.0 * half_squared_error(M.squared_norm(), W, M.cross(W), cols.V), 0.0)
+
+
+def sum_of_errors(M: LocalMatrix, rows: ColumnChoice, cols: ColumnChoice) -> float:
+    """Return the sum of errors that the selection lowers."""
+    return float(summed(rows.error, cols.error, core_error(M, rows, cols)))
+
+
+def summed(rows: float | Array, cols: float | Array, core: float | Array) -> Any:
+    """Return the sum of the errors of rows, columns and core, in which the core counts less."""
+    return rows + cols + CORE_WEIGHT * core
+
+
+def best_of(M: LocalMatrix, pairs: list[tuple[ColumnChoice, ColumnChoice]]) -> tuple[ColumnChoice, ColumnChoice]:
+    """Return the choice of rows and columns with the smallest sum of errors; of equal ones the first."""
+    sums = np.array([sum_of_errors(M, *pair) for pair in pairs])
+    return pairs[int(first_largest(-sums, scale=1.0))]
+
+
+def left_by_others(M: LocalMatrix, cols: ColumnChoice, weights: Array | None = None) -> Array:
+    """Return what all other chosen columns leave of the data, for each chosen one, summed with its weights.
+
+    By default these are its weights V, and a chosen column without any weight gets ones.
+    """
+    A, V = M.take(cols=cols.chosen), cols.V
+    weights = np.where(V.any(axis=0), V, 1.0) if weights is None else weights
+    return np.asarray(M.dot(weights) - A @ (V.T @ weights) + A * np.einsum("ij,ij->j", V, weights))

@@ -1,0 +1,178 @@
+"""Exchanges of one chosen column for another that lower the sum of errors.
+
+Notation
+--------
+M : data; A, V : chosen columns, and the weights that explain all columns by them, M ~ A V'; B = M'A
+U : the weights that explain all rows by the chosen ones, fixed here; S the core of chosen rows and columns
+k : position of a chosen column; j : its rival; R : what the other chosen columns leave of M
+"""
+
+import numpy as np
+
+from cosep.kernels.exchange import exchange_atom, expected_sums
+from cosep.matrix.local import LocalMatrix
+from cosep.select.column_choice import CORE_WEIGHT, ColumnChoice, explained_by, left_by_others
+from cosep.select.fixed_rows import FixedRows, fixed_rows
+from cosep.solve.nonnegative import ridge_of
+from cosep.solve.pursuit import Positions, several_largest
+from cosep.utils.ties import descending
+from cosep.utils.types import Array
+
+# Rivals of each chosen column that are considered: near ones and far ones, see `promising`.
+N_NEAR, N_FAR = 6, 4
+# How many exchanges are solved exactly at a time: as many as this number of weights allows, within limits.
+TRIAL_WORK, MIN_TRIALS, MAX_TRIALS = 500_000, 4, 24
+# Sums of errors that differ by a smaller share, or by less than the second number, are equal.
+EQUAL_SUM_TOL, EQUAL_ERROR_TOL = 1e-7, 1e-12
+
+
+def exchange(M: LocalMatrix, positions: Positions, cols: ColumnChoice, rows: ColumnChoice | None) -> ColumnChoice:
+    """Try the most promising exchanges of chosen columns, and keep those that lower the sum of errors.
+
+    A closed form ranks all columns; the best few are judged by the exact sum. Each position is exchanged at most once.
+    Returns ``cols`` itself if none is kept.
+    """
+    fixed = fixed_rows(M, rows)
+    trials = trials_of(promising(M, positions, cols, fixed), n_trials(positions, len(cols.chosen)))
+    rivals = np.unique([j for _, j in trials]).astype(np.intp)
+    products = M.gram(rivals)
+    now, exchanges = fixed.sum_of(M, cols), Exchanges(M, cols, fixed)
+    exchanged: set[int] = set()
+    for k, j in trials:
+        if k in exchanged or j in cols.chosen:
+            continue
+        other, core = exchanges.exchanged(k, j, products[:, np.searchsorted(rivals, j)])
+        total = fixed.sum_with(other.error, core)
+        if total < now - EQUAL_SUM_TOL * now - EQUAL_ERROR_TOL:
+            cols, now, exchanges = other, total, Exchanges(M, other, fixed)
+            exchanged.add(k)
+    return cols
+
+
+def n_trials(positions: Positions, r: int) -> int:
+    """Return how many exchanges of r chosen columns are solved exactly at a time.
+
+    Copies count like columns, so that weights change nothing but the storage.
+    """
+    n_copies = max(len(positions.allowed), float(np.sum(positions.copies)))
+    return int(np.clip(TRIAL_WORK // (n_copies * r), MIN_TRIALS, MAX_TRIALS))
+
+
+def trials_of(ranked: list[tuple[int, int]], count: int) -> list[tuple[int, int]]:
+    """Return the first of some pairs of a position and a rival; at least one for every position if there is room."""
+    first: dict[int, int] = {}
+    for k, j in ranked:
+        first.setdefault(k, j)
+    if len(first) > count:
+        return ranked[:count]
+    others = [(k, j) for k, j in ranked if first[k] != j][: count - len(first)]
+    chosen = {*first.items(), *others}
+    return [pair for pair in ranked if pair in chosen]
+
+
+class Exchanges:
+    """Exchanges of one of the chosen columns for another, solved exactly.
+
+    Parameters
+    ----------
+    M : LocalMatrix
+    cols : ColumnChoice
+        The chosen columns.
+    fixed : FixedRows
+    """
+
+    def __init__(self, M: LocalMatrix, cols: ColumnChoice, fixed: FixedRows) -> None:
+        self.M, self.cols, self.fixed = M, cols, fixed
+        S = fixed.H[:, cols.chosen]
+        self.C = fixed.M_U @ S
+        of_core = np.einsum("ij,ij->i", cols.V @ (S.T @ fixed.U_U @ S) - 2.0 * self.C, cols.V)
+        self.before = np.column_stack([np.einsum("ij,ij->i", cols.B, cols.V), of_core])
+        self.core_error = fixed.core_error(M, cols)
+        self._W, self._changed = np.empty_like(cols.V), np.empty(len(cols.V), dtype=bool)
+
+    def exchanged(self, k: int, j: int, b: Array) -> tuple[ColumnChoice, float]:
+        """Return the choice with column j at position k, and the error of its core; b is ``M'M(:,j)``."""
+        cols, fixed, W, changed = self.cols, self.fixed, self._W, self._changed
+        chosen = cols.chosen.copy()
+        chosen[k] = j
+        G = cols.B[chosen]
+        G[:, k] = b[chosen]
+        lengths = np.sqrt(np.diagonal(G))
+        lengths[lengths == 0] = 1.0
+        if ridge_of((G + G.T) / (2.0 * lengths * lengths[:, None])).any():
+            other = explained_by(self.M, chosen)
+            return other, fixed.core_error(self.M, other)
+        S, total = fixed.H[:, chosen], self.M.squared_norm()
+        new = np.column_stack([b, fixed.M_U @ S[:, k]])
+        Q = S.T @ fixed.U_U @ S
+        more, core = exchange_atom((G + G.T) / 2.0, cols.B, cols.V, k, self.C, Q, new, self.before, W, changed)
+        B = cols.B.copy()
+        B[:, k] = b
+        V = np.where(changed[:, None], W, cols.V)
+        return ColumnChoice(chosen, V, max(cols.error - more / total, 0.0), B), max(self.core_error + core / total, 0.0)
+
+
+def promising(M: LocalMatrix, positions: Positions, cols: ColumnChoice, fixed: FixedRows) -> list[tuple[int, int]]:
+    """Return pairs of a position and a rival for it, those with the smallest expected sum of errors first.
+
+    The expected errors have a closed form: the rival gets the weights of the column that it replaces (it is near), or
+    those of the strongest direction in what the others leave of the data, by one step of the power method (it is far),
+    times the best factor, and it explains itself.
+    """
+    A, V, r = M.take(cols=cols.chosen), cols.V, len(cols.chosen)
+    taken = ~positions.allowed
+    taken[cols.chosen] = True
+    near = np.where(V.any(axis=0), V, 1.0)
+    left = left_by_others(M, cols, near)
+    products = M.cross(left)
+    far = np.maximum(products - V @ (A.T @ left) + V * np.einsum("ij,ij->j", A, left), 0.0)
+    far /= np.maximum(np.linalg.norm(far, axis=0), np.finfo(np.float64).tiny)
+    best: dict[tuple[int, int], float] = {}
+    for weights, found, number in (
+        (near, products, N_NEAR),
+        (far, M.cross(left_by_others(M, cols, far)), N_FAR),
+    ):
+        expected = _expected(M, cols, fixed, weights, found, positions.sizes)
+        decrease = expected.max() - expected
+        decrease[taken] = 0.0
+        for k in range(len(positions.include), r):
+            for j in several_largest(decrease[:, k], number):
+                best[k, int(j)] = min(best.get((k, int(j)), np.inf), float(expected[j, k]))
+    pairs = list(best)
+    return [pairs[i] for i in descending(-np.array(list(best.values())))]
+
+
+def _expected(
+    M: LocalMatrix, cols: ColumnChoice, fixed: FixedRows, weights: Array, products: Array, lone: Array
+) -> Array:
+    """Return the expected sum of errors with column j at position k, for all j and k.
+
+    Column j has the best multiple of weights(:,k), which sum what is left of the data to ``products``. ``lone`` are the
+    squared norms of single copies of the columns.
+    """
+    total, norms, sizes = M.squared_norm(), M.squared_norms(), np.einsum("ij,ij->j", weights, weights)
+    norms[norms == 0] = 1.0
+    factors = np.maximum(products, 0.0) / norms[:, None] / np.where(sizes > 0, sizes, np.inf)
+    S, H, V = fixed.H[:, cols.chosen], fixed.H, cols.V
+    quadratic = np.einsum("ij,ij->j", H, fixed.U_U @ H) / total
+    # What the k-th column explains, the others being fixed.
+    lengths = np.einsum("ij,ij->j", V, V)
+    of_columns = lengths * norms[cols.chosen] / total
+    of_core = (
+        2.0 * np.einsum("ij,ij->j", S, _left_of_core(cols, fixed, S, V)) / total - lengths * quadratic[cols.chosen]
+    )
+    without = np.stack([cols.error + of_columns, fixed.core_error(M, cols) + of_core])
+    linear = H.T @ _left_of_core(cols, fixed, S, weights) / total
+    # A column explains itself, whatever the weights of the others are.
+    explained = np.einsum("ij,ij->i", cols.B, V)
+    itself = np.maximum(norms[:, None] - explained[:, None] + cols.B * V, 0.0) / norms[:, None]
+    squares, sums = np.stack([norms / total, lone / total, quadratic]), np.empty_like(V)
+    weight = CORE_WEIGHT if len(H) else 0.0
+    expected_sums(factors, weights, itself, squares, sizes, linear, without, fixed.error, weight, sums)
+    return sums
+
+
+def _left_of_core(cols: ColumnChoice, fixed: FixedRows, S: Array, weights: Array) -> Array:
+    """Return ``U'R`` times the weights, where R is what the core of the other columns leaves of the data."""
+    inside = cols.V.T @ weights
+    return np.asarray(fixed.M_U.T @ weights - fixed.U_U @ (S @ inside - S * np.diagonal(inside)))
