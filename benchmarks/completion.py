@@ -1,14 +1,16 @@
 """Held-out rows predicted from 10 or 20 of their columns: the error in the other columns.
 
 Half of the rows are fitted, the other half is predicted. Each figure is the median over held-out rows of
-`||x - predicted|| / ||x||` in percent, over the columns that the method did not select; 100 is the error of predicting
-zeros. It is the mean of three random splits; the spread is the largest difference between them for `complete`.
+`||x - predicted|| / ||x||` in percent, in the plain norm, over the columns that the method did not select; 100 is the
+error of predicting zeros. It is the mean of three random splits; the spread is the largest difference between them for
+`complete`.
 
 These methods predict by nonnegative weights of the selected columns: `complete` of `CoSeparableNMF(r, r)`, the same
-fitted to rows divided by their norms (unit rows), the same with `method="cosfgm"`, and the columns of `greedy` with
-their best weights. Other predictions are the average of the 5 nearest rows (scikit-learn), found on the columns of the
-first method, and the mean row. Every method is measured on the columns that it did not select. `blank` counts held-out
-rows in which all columns of the first method are zero: weights can predict only zeros there.
+with `scaling=None` (plain norm), fitted in the plain norm to rows divided by their norms (unit rows), in the plain norm
+with `method="cosfgm"`, and the columns of `greedy` with their best weights. Other predictions are the average of the 5
+nearest rows (scikit-learn), found on the columns of the first method, and the mean row. Every method is measured on the
+columns that it did not select. `blank` counts held-out rows in which all columns of the first method are zero: weights
+can predict only zeros there.
 """
 
 from collections.abc import Iterator
@@ -57,21 +59,29 @@ def errors(known: Any, unseen: Any, r: int) -> Row:
     """Return the error of every method on one split."""
     rows, others = as_matrix(known).take(), as_matrix(unseen).take()
     default = CoSeparableNMF(r, r).fit(known)
-    unit = CoSeparableNMF(r, r).fit(normalize(known))
-    published = CoSeparableNMF(r, r, method="cosfgm").fit(known)
+    models = {
+        "complete_pct": default,
+        "plain_norm_pct": CoSeparableNMF(r, r, scaling=None).fit(known),
+        "unit_rows_pct": CoSeparableNMF(r, r, scaling=None).fit(normalize(known)),
+        "cosfgm_pct": CoSeparableNMF(r, r, method="cosfgm", scaling=None).fit(known),
+    }
     cols, chosen = np.asarray(default.col_indices_), np.asarray(greedy(known, r).col_indices)
     weights = column_weights(as_matrix(known), chosen)
     neighbours = KNeighborsRegressor(NEIGHBOURS).fit(rows[:, cols], rows)
     mean = np.broadcast_to(rows.mean(axis=0), others.shape)
     return {
-        "complete_pct": 100 * (1 - default.completion_score(unseen)),
-        "unit_rows_pct": 100 * (1 - unit.completion_score(unseen)),
-        "cosfgm_pct": 100 * (1 - published.completion_score(unseen)),
+        **{name: completed(others, model) for name, model in models.items()},
         "greedy_pct": off(others, others[:, chosen] @ weights, chosen),
         "neighbours_pct": off(others, neighbours.predict(others[:, cols]), cols),
         "mean_row_pct": off(others, mean, cols),
         "blank_pct": 100 * float(np.mean(~others[:, cols].any(axis=1))),
     }
+
+
+def completed(X: Block, model: CoSeparableNMF) -> float:
+    """Return the error of rows that a model predicts from its selected columns."""
+    cols = np.asarray(model.col_indices_)
+    return off(X, model.complete(X[:, cols]), cols)
 
 
 def off(X: Block, predicted: Block, cols: Indices) -> float:

@@ -1,18 +1,22 @@
 """Data sets of the benchmarks, with the classes of their rows and columns.
 
-Published data is read from the folder named by COSEP_DATA: ``documents/`` and ``faces/``.
+Published data is read from the folder named by COSEP_DATA: ``documents/``, ``faces/`` and ``tables/``.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
 from cosep import make_coseparable
+from cosep.datasets import load_docstrings
 from cosep.utils.types import Indices
-from experiments.data import Documents, Faces, load_documents, load_faces
+from experiments.data import Documents, Faces, MissingDataError, load_documents, load_faces
+from experiments.data.home import data_home
 
 Block = NDArray[np.float64]
 
@@ -35,6 +39,8 @@ DOCUMENTS = {
     "tr23": (6, 71.68),
 }
 FACES = (40, 82.22)
+DOCSTRINGS_RANK = 12
+TABLES = ("mutations", "microbiome-ravel", "trade", "osmFISH", "Yale")
 # For a quick run instead of the published sets: one that is always available, and one that never is.
 TINY = ("planted", "sports")
 
@@ -53,20 +59,48 @@ class Problem(NamedTuple):
 
 
 def load(name: str) -> Problem:
-    """Return a document set, ``faces`` (columns), ``images`` (rows), ``digits`` or a ``planted`` matrix."""
-    if name == "planted":
-        X, truth = make_coseparable(60, 40, 4, 4, noise=0.05, random_state=0)
-        nearest = X[:, truth.col_indices].argmax(axis=1), X[truth.row_indices].argmax(axis=0)
-        return Problem(X, 4, None, *nearest)
-    if name == "digits":
-        digits = load_digits()
-        return Problem(digits.data, 10, None, digits.target)
-    if name == "images":
-        return Problem(faces().pixels.T, *FACES, row_classes=faces().labels)
-    if name == "faces":
-        return Problem(faces().pixels, *FACES, col_classes=faces().labels)
+    """Return a document set, a table, or one of `OTHERS` by its name."""
+    if name in OTHERS:
+        return OTHERS[name]()
+    if name in TABLES:
+        return table(name)
     corpus = documents(name)
     return Problem(corpus.counts, *DOCUMENTS[name], corpus.labels, corpus.word_labels)
+
+
+def planted() -> Problem:
+    """Return a planted matrix with noise."""
+    X, truth = make_coseparable(60, 40, 4, 4, noise=0.05, random_state=0)
+    nearest = X[:, truth.col_indices].argmax(axis=1), X[truth.row_indices].argmax(axis=0)
+    return Problem(X, 4, None, *nearest)
+
+
+def digits() -> Problem:
+    """Return handwritten digits as rows of 8 x 8 pixels."""
+    held = load_digits()
+    return Problem(held.data, 10, None, held.target)
+
+
+def docstrings() -> Problem:
+    """Return the docstrings of SciPy and scikit-learn; their classes are the subpackages."""
+    texts = load_docstrings()
+    return Problem(texts.counts, DOCSTRINGS_RANK, None, np.unique(texts.labels, return_inverse=True)[1])
+
+
+def table(name: str) -> Problem:
+    """Return a table with the classes of its rows, -1 where there is none; dense if most entries are nonzero."""
+    path = data_home() / "tables" / f"{name}.npz"
+    if not path.is_file():
+        msg = (
+            f"There is no file tables/{name}.npz in {data_home()}: put it there, or name another folder by COSEP_DATA."
+        )
+        raise MissingDataError(msg)
+    with np.load(path, allow_pickle=False) as stored:
+        parts = (stored["data"], stored["indices"], stored["indptr"])
+        X = scipy.sparse.csr_array(parts, shape=tuple(stored["shape"])).astype(np.float64)
+        classes, r = stored["labels"], int(stored["k"])
+    dense = X.nnz > 0.5 * X.shape[0] * X.shape[1]
+    return Problem(X.toarray() if dense else X, r, None, classes if (classes >= 0).any() else None)
 
 
 @lru_cache
@@ -79,6 +113,15 @@ def documents(name: str) -> Documents:
 def faces() -> Faces:
     """Return the 400 ORL faces as columns of 23 x 19 pixels between 0 and 1."""
     return load_faces()
+
+
+OTHERS: dict[str, Callable[[], Problem]] = {
+    "planted": planted,
+    "digits": digits,
+    "docstrings": docstrings,
+    "images": lambda: Problem(faces().pixels.T, *FACES, row_classes=faces().labels),
+    "faces": lambda: Problem(faces().pixels, *FACES, col_classes=faces().labels),
+}
 
 
 def topics(m: int, n: int, *, words: float = 0.3, mixture: float = 0.1, length: float = 200) -> Block:

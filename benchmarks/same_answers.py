@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from benchmarks.data import DOCUMENTS, load
+from benchmarks.data import DOCUMENTS, TABLES, load
 from benchmarks.harness import THREADS
 from cosep import make_coseparable
 
@@ -38,7 +38,6 @@ RENAMED = {"factorization_.": "sample_factorization_.", "large_fit_.": "result_.
 # A case is listed as slower or larger if it takes this factor more, plus some seconds or megabytes.
 MUCH_MORE, LITTLE_TIME, LITTLE_MEMORY = 1.25, 0.1, 10.0
 GROUPS = ("methods", "blocks", "slow methods", "assess", "theory", "dask")
-TABLES = ("mutations", "microbiome-ravel", "trade", "osmFISH", "Yale")
 # Slow methods, and functions that fit many times, run on data with at most this many rows.
 SMALL, SMALLEST = 450, 250
 
@@ -75,8 +74,8 @@ class Intended(NamedTuple):
     reason: str
 
 
-# Of the change that this is used for: the sentences were rewritten in plainer words.
-INTENDED: tuple[Intended, ...] = (Intended("choose_rank", "reason", np.inf, "the sentence has other words"),)
+# Of the change that this is used for; empty if it must not change any result.
+INTENDED: tuple[Intended, ...] = ()
 
 
 class Problem(NamedTuple):
@@ -113,19 +112,6 @@ def planted(m: int, n: int, r: int, noise: float = 0.1, kind: str = "dense") -> 
     return Problem(X, r, GROUPS[:-1] if kind == "sparse" else GROUPS)
 
 
-def table(name: str) -> Problem:
-    """Read one of the tables in the folder ``tables`` of COSEP_DATA, as a dense array if most entries are nonzero."""
-    home = os.environ.get("COSEP_DATA")
-    if home is None:
-        msg = "COSEP_DATA must name the folder of published data."
-        raise ValueError(msg)
-    with np.load(Path(home, "tables", f"{name}.npz")) as stored:
-        X = scipy.sparse.csr_array((stored["data"], stored["indices"], stored["indptr"]), shape=tuple(stored["shape"]))
-        r = int(stored["k"])
-    X = X.astype(float)
-    return Problem(X.toarray() if X.nnz > 0.5 * X.shape[0] * X.shape[1] else X, r, groups_for(X))
-
-
 def published(name: str) -> Problem:
     """Return a data set of the other benchmarks."""
     problem = load(name)
@@ -147,7 +133,7 @@ PARTS: dict[str, dict[str, Callable[[], Problem]]] = {
         "small units 60 x 40": partial(planted, 60, 40, 4, kind="small"),
         "sparse counts 400 x 150": partial(planted, 400, 150, 6, 0.0, kind="sparse"),
     },
-    "tables": {name: partial(table, name) for name in TABLES},
+    "tables": {name: partial(published, name) for name in TABLES},
     "digits": {"digits": partial(published, "digits")},
     "faces": {"faces": partial(published, "faces")},
     "documents": {name: partial(published, name) for name in DOCUMENTS if name != "sports"},

@@ -1,7 +1,7 @@
 """One side of `benchmarks.same_answers`: run every method on one matrix, and write all results to files.
 
 The comparison starts this file as a script, in a process of its own, once per checkout. It uses only public names of
-`cosep` that both checkouts have.
+`cosep` that both checkouts have. Cases that do not name another norm are run in the plain norm, `scaling=None`.
 """
 
 import dataclasses
@@ -43,9 +43,9 @@ N_DRAWS = 5
 N_NEW = 50
 
 
-def coseparable(X: Any, r: int, **options: Any) -> dict[str, Any]:
+def coseparable(X: Any, r: int, scaling: str | None = None, **options: Any) -> dict[str, Any]:
     """Fit `CoSeparableNMF`, then explain and complete some rows."""
-    model = cosep.CoSeparableNMF(r, r, random_state=0, **options).fit(X)
+    model = cosep.CoSeparableNMF(r, r, scaling=scaling, random_state=0, **options).fit(X)
     some = X[:N_NEW]
     return fitted(model) | {
         "transform": model.transform(some),
@@ -58,7 +58,8 @@ def in_blocks(X: Any, r: int, method: str, count: int, sample: int | None) -> di
     """Fit `CoSeparableNMF` to blocks of rows."""
     cuts = np.linspace(0, X.shape[0], count + 1).astype(int)
     blocks = cosep.row_blocks([X[a:b] for a, b in pairwise(cuts)])
-    return fitted(cosep.CoSeparableNMF(r, r, method=method, random_state=0, **sampling(sample)).fit(blocks))
+    options: dict[str, Any] = {"method": method, "scaling": None, "random_state": 0, **sampling(sample)}
+    return fitted(cosep.CoSeparableNMF(r, r, **options).fit(blocks))
 
 
 def by_dask(X: Any, r: int) -> dict[str, Any]:
@@ -87,11 +88,16 @@ def estimator(X: Any, r: int, name: str, **options: Any) -> dict[str, Any]:
 def assessment(X: Any, r: int, of: str) -> Any:
     """Explain a fit, draw parts of the data, or choose a rank."""
     if of == "choose_rank":
-        return cosep.choose_rank(X, ranks=[1, max(2, r // 2), r], random_state=0)
+        return cosep.choose_rank(X, ranks=[1, max(2, r // 2), r], random_state=0, **plain(cosep.choose_rank))
     selection = cosep.faithful(X, r, r)
     if of == "explain":
         return cosep.explain(cosep.mix(X, selection), X)
-    return cosep.stability(X, selection, n_draws=N_DRAWS, random_state=0)
+    return cosep.stability(X, selection, n_draws=N_DRAWS, random_state=0, **plain(cosep.stability))
+
+
+def plain(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the parameter for the plain norm, which functions did not always have."""
+    return {"scaling": None} if "scaling" in inspect.signature(function).parameters else {}
 
 
 def fitted(model: Any) -> dict[str, Any]:
@@ -103,7 +109,7 @@ def fitted(model: Any) -> dict[str, Any]:
 def cases(groups: list[str]) -> Iterator[tuple[str, Case]]:
     """Yield the name of each case, and the function that runs it."""
     quick = [name for name in BOTH if name not in SLOW]
-    few = {"preselect": 60}
+    few: dict[str, Any] = {"preselect": 60}
     known: dict[str, dict[str, Case]] = {
         "methods": {
             **{f"CoSeparableNMF {name}": partial(coseparable, method=name) for name in quick},

@@ -1,4 +1,4 @@
-"""One and two threads: seconds of `cosfgm` and of the whole fit, and whether the selection stays the same.
+"""One and two threads: seconds of `cosfgm` and of a whole fit with it, and whether the selection stays the same.
 
 The limit holds for BLAS, OpenMP and numba; each count runs in a process of its own. Wall-clock time: on a busy machine
 the second thread does not help.
@@ -41,7 +41,7 @@ def run(problem: Problem) -> tuple[float, float, Pair]:
     times = race(
         now=time.perf_counter,
         selection=lambda: cosfgm(X, r, r),
-        fit=lambda: CoSeparableNMF(n_rows=r, n_cols=r, method="cosfgm").fit(X),
+        fit=lambda: CoSeparableNMF(n_rows=r, n_cols=r, method="cosfgm", scaling=None).fit(X),
     )
     return times["selection"].seconds, times["fit"].seconds, pair(times["selection"].answer)
 

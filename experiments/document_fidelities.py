@@ -31,11 +31,11 @@ def fidelity_chapter(results: Results) -> str:
     ]
     return (
         "### What the selected rows, columns and cores explain on their own\n\n"
-        "Percent of the matrix as given: by the selected rows alone, by the columns alone, and by the core with the "
-        "weights of both, nothing refitted. `diagonal cores` counts the sets whose core has at most one nonzero "
-        "per row; `largest gap` is the relative duality gap of the convex model, where there is "
-        f"one.\n\n{table(averages)}\n{reading_of_fidelities(results)}\nRows / columns / core, set by set; a method "
-        f"that selects no rows (columns) has no figure.\n\n{table(by_set)}"
+        "Percent of the matrix as given, `1 - ||X - X^|| / ||X||` as in Table 1: by the selected rows alone, by the "
+        "columns alone, and by the core with the weights of both, nothing refitted. `diagonal cores` counts the sets "
+        "whose core has at most one nonzero per row; `largest gap` is the relative duality gap of the convex model, "
+        f"where there is one.\n\n{table(averages)}\n{reading_of_fidelities(results)}\nRows / columns / core by set. "
+        f"A method that selects no rows (columns) has no figure.\n\n{table(by_set)}"
     )
 
 
@@ -53,16 +53,16 @@ def largest_gap(results: Results, method: str) -> str:
 
 
 def reading_of_fidelities(results: Results) -> str:
-    """Compare what CoS-FGM and the default explain, refitted and by what they selected."""
+    """Compare what CoS-FGM and faithful explain, refitted and by what they selected."""
     apart = {
-        figure: [results.mean(method, figure) for method in ("CoS-FGM", "default")]
+        figure: [results.mean(method, figure) for method in ("CoS-FGM", "faithful")]
         for figure in ("approximation_pct", "row_fidelity_pct")
     }
     points = {figure: abs(a - b) for figure, (a, b) in apart.items() if a is not None and b is not None}
     if len(points) < len(apart):
         return ""
     return (
-        f"After refitting, CoS-FGM and the default are {points['approximation_pct']:.1f} points apart on average; by "
+        f"After refitting, CoS-FGM and faithful are {points['approximation_pct']:.1f} points apart on average; by "
         f"their rows alone, {points['row_fidelity_pct']:.1f}. The approximation does not show whether the selected "
         "documents and words represent anything.\n"
     )

@@ -99,15 +99,13 @@ def representatives(X: Any, candidates: int) -> tuple[Labels, Matrix]:
     return kept.representatives, kept.weights
 
 
-def coseparable(name: str, method: Any, **options: Any) -> Answer:
-    """Fit the model with rows and columns by any method."""
+def coseparable(name: str, method: Any, scaling: str | None = None, **options: Any) -> Answer:
+    """Fit the model with rows and columns by any method, in the plain norm of the paper if no other is named."""
     task = load(name)
-    model = CoSeparableNMF(task.r, task.r, method=method, **options).fit(task.X)
+    model = CoSeparableNMF(task.r, task.r, method=method, scaling=scaling, **options).fit(task.X)
     selection = Selection(model.row_indices_, model.col_indices_, model.gap_)
     factors = Factorization(model.row_factor_, model.core_, model.col_factor_)
-    # The clusters of the model do not depend on the method, so they are computed once.
-    labels = (model.row_labels_, model.column_labels_) if method == "faithful" else None
-    return Answer(factors, selection, labels)
+    return Answer(factors, selection, (model.row_labels_, model.column_labels_))
 
 
 def as_published(name: str, selections: Callable[[str], list[Selection]]) -> Answer:
@@ -239,14 +237,15 @@ METHODS: Methods = {
         PAIR.format("fast-gradient"),
         partial(as_published, selections=partial(alternation, solver="fast-gradient")),
     ),
-    "CoS-FGM, certified": ("newton", partial(coseparable, method="cosfgm", tol=STILL)),
-    "default": ("faithful", partial(coseparable, method="faithful")),
+    "CoS-FGM, certified": ("newton, plain norm", partial(coseparable, method="cosfgm", tol=STILL)),
+    "faithful": ("faithful, plain norm", partial(coseparable, method="faithful")),
+    "default": ("faithful, degree norm", partial(coseparable, method="faithful", scaling="degree")),
     "SPA+": ("block, normalize=False, nine turns", partial(as_published, selections=both_by_spa)),
     "SPAC": ("block, normalize=False", partial(one_side, rows=False)),
     "SPAR": ("block, normalize=False", partial(one_side, rows=True)),
     "GSPA": ("block, normalize=False", partial(either_side, selectors=(gspa,))),
     "GS-FGM": ("block, start=gspa, tol=1e-2", partial(either_side, selectors=ALL_PENALTIES)),
-    "greedy": ("as it comes", partial(coseparable, method="greedy", tol=STILL)),
+    "greedy": ("plain norm", partial(coseparable, method="greedy", tol=STILL)),
     "BiOR-NM3F": (BUDGET, partial(whole, method=biorthogonal)),
     "A-HALS": (BUDGET, partial(whole, method=ahals)),
     "MV-NMF": (BUDGET, partial(whole, method=documents_as_mixtures)),

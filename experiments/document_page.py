@@ -55,13 +55,13 @@ def text(what: str, rows: list[Row], folder: Path) -> str:
 def overview(results: Results) -> str:
     """Say what the figure shows."""
     figures = ["approximation_pct", *(f"{side}_fidelity_pct" for side in SIDES)]
-    shown = [[results.mean(method, figure) for method in ("CoS-FGM", "default")] for figure in figures]
+    shown = [[results.mean(method, figure) for method in ("CoS-FGM", "faithful")] for figure in figures]
     if any(value is None for pair in shown for value in pair):
         return ""
     refitted, rows, columns, core = ([decimals(value, 1) for value in pair] for pair in shown)
     return (
         f"Averages over {len(results.sets)} sets; the dotted line is NMF, the bars are the printed averages. Refitted "
-        f"factors explain {refitted[0]} % after CoS-FGM and {refitted[1]} % after the default. The selected rows "
+        f"factors explain {refitted[0]} % after CoS-FGM and {refitted[1]} % after faithful. The selected rows "
         f"themselves explain {rows[0]} and {rows[1]} %, the columns {columns[0]} and {columns[1]}, the core with the "
         f"weights of both {core[0]} and {core[1]}. Table 1 measures the first of these alone: factors that are free "
         "again, whatever was selected.\n"
@@ -228,9 +228,8 @@ def labels_chapter(results: Results) -> str:
         best[part.short] = f"{first} with {known[first]:.1f}, the default having {known['default']:.1f}"
     return (
         "### Clusters by both rules\n\n"
-        "Average accuracy, percent. Own labels weigh an entry of the factor by the size of what it multiplies; those "
-        "of the default come from a factorization of the matrix divided by the square roots of its sums, "
-        "and do not depend on what was selected (docs/methods.md, Clusters).\n\n"
+        "Average accuracy, percent. Own labels weigh an entry of the factor by the size of what it multiplies "
+        "(docs/methods.md, Clusters); those of the default do so with factors that were fitted in the degree norm.\n\n"
         f"{table(lines)}\nBy own labels the first for documents is "
         f"{best['documents']}; for words {best['words']}. Differences below a point are within the lottery of ties and "
         "local minima.\n"

@@ -6,11 +6,13 @@ select among at most 500 documents and 500 words, which stand for clusters of th
 roots of their sizes; the other methods see everything. Factors are fitted to the whole matrix, and every figure is
 taken on it. CoS-FGM and SPA+ are fitted by the letter of Algorithm 3, nine turns of 100 sweeps, all others until they
 stand still. *CoS-FGM, certified* is `CoSeparableNMF(r, r, method="cosfgm", tol=1e-5)`, the alternation on the whole
-matrix, solved to a proven duality gap; *default* is `CoSeparableNMF(r, r)` as it comes; *greedy* takes what lowers the
-least-squares error most; NMF (`init="nndsvd"`, `max_iter=200`) and SpectralCoclustering are scikit-learn's. BiOR-NM3F,
-A-HALS and MV-NMF may take 1000 iterations, as in the paper, and stop earlier where nothing moves; GS-FGM is the best of
-ten penalties from 1e-3 to 10. The alternation of CoS-FGM ends after ten pairs if none comes back, where the paper
-allows a hundred.
+matrix, solved to a proven duality gap; *faithful* is `CoSeparableNMF(r, r, scaling=None)`, the default selection in the
+plain norm, which is the norm of the paper; *default* is `CoSeparableNMF(r, r)` as it comes; *greedy* takes what
+lowers the least-squares error most; NMF (`init="nndsvd"`, `max_iter=200`) and SpectralCoclustering are scikit-learn's.
+BiOR-NM3F, A-HALS and MV-NMF may take 1000 iterations, as in the paper, and stop earlier where nothing moves; GS-FGM is
+the best of ten penalties from 1e-3 to 10. The alternation of CoS-FGM ends after ten pairs if none comes back, where the
+paper allows a hundred. All percentages of the matrix are `1 - ||X - X^|| / ||X||` in the plain norm, as in the paper:
+the approximation, and the fidelities of rows, columns and core.
 """
 
 from collections.abc import Iterator
@@ -26,6 +28,7 @@ from cosep import Factorization, Selection, clustering_accuracy, mix, relative_a
 from experiments.document_methods import EXACT, METHODS, Answer, shrink
 from experiments.document_page import text
 from experiments.document_sets import PLANTED, RANKS, Labels, Task, available, load
+from experiments.shares import relative_share
 
 VERSION = 1
 
@@ -91,11 +94,13 @@ def by_selection(task: Task, selection: Selection, factors: Factorization | None
     rows, cols = selection.row_indices, selection.col_indices
     figures: Row = {"rows": 0 if rows is None else len(rows), "columns": 0 if cols is None else len(cols)}
     if rows is not None:
-        figures["row_fidelity_pct"] = percent(mix(task.X, Selection(rows, None)).fidelity(task.X).rows)
+        figures["row_fidelity_pct"] = percent(relative_share(mix(task.X, Selection(rows, None)).fidelity(task.X).rows))
     if cols is not None:
-        figures["column_fidelity_pct"] = percent(mix(task.X, Selection(None, cols)).fidelity(task.X).cols)
+        figures["column_fidelity_pct"] = percent(
+            relative_share(mix(task.X, Selection(None, cols)).fidelity(task.X).cols)
+        )
     if factors is not None and factors.core is not None:
-        figures["core_fidelity_pct"] = percent(mix(task.X, selection, max_iter=1).fidelity(task.X).core)
+        figures["core_fidelity_pct"] = percent(relative_share(mix(task.X, selection, max_iter=1).fidelity(task.X).core))
         figures["core_nonzeros"] = int(np.count_nonzero(factors.core))
     return figures if selection.gap is None else figures | {"gap": float(f"{selection.gap:.1e}")}
 

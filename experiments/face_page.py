@@ -14,10 +14,11 @@ from experiments.grid import Row
 
 # Of the 80 pixels and 40 images that CoS-FGM chose at (80, 40), in the text on Figure 6 and in the appendix.
 PRINTED_CORRELATION, PRINTED_SUBJECTS, PRINTED_RECONSTRUCTION = 0.1663, 26, 0.1847
-TABLE_NOTE = """Percent; in brackets the printed figure and the difference from it. The certified CoS-FGM and the
-default are held against the printed CoS-FGM. Fidelities: what the chosen pixels, the chosen images and the core explain
-before anything is refitted. Random choices are averages of 25 draws; "one image a subject" uses the subjects, which no
-method may, and shows what a choice that meets every subject gives."""
+TABLE_NOTE = """Percent; in brackets the printed figure and the difference from it. The certified CoS-FGM and faithful
+are held against the printed CoS-FGM. Fidelities: what the chosen pixels, the chosen images and the core explain
+before anything is refitted, measured as the approximation is, by `1 - ||X - X^|| / ||X||`. Random choices are averages
+of 25 draws; "one image a subject" uses the subjects, which no method may, and shows what a choice that meets every
+subject gives."""
 CHOICE_NOTE = f"""Correlation error: how far the correlations between all images, taken over the chosen pixels, are from
 those over all pixels, `||corr(M) - corr(M(K1,:))|| / ||corr(M)||`, printed {PRINTED_CORRELATION} for CoS-FGM at
 (80, 40); "among chosen images" takes both matrices over the chosen images alone, as the caption of Figure 6 reads.

@@ -12,7 +12,8 @@ mpl.use("Agg")
 
 # One colour per method, the same in every figure; methods that select nothing are grey.
 COLOURS = {
-    "default": "#d1495b",
+    "faithful": "#d1495b",
+    "default": "#f1948a",
     "CoS-FGM": "#1b4f72",
     "CoS-FGM, certified": "#2e86c1",
     "SPA+": "#e59400",

@@ -27,9 +27,9 @@ PRINTED: Setting = ("scale-first", "permuted")
 RELEASED: Setting = ("noise-first", "planted first")
 SETTINGS: tuple[Setting, ...] = (PRINTED, ("scale-first", "planted first"), ("noise-first", "permuted"), RELEASED)
 LETTER, CERTIFIED, GOING_ON = "CoS-FGM, to the letter", "CoS-FGM, certified", "SPA+, going on"
-PAIRING = (LETTER, "CoS-FGM", CERTIFIED, "default", "SPA+")
+PAIRING = (LETTER, "CoS-FGM", CERTIFIED, "faithful", "SPA+")
 CHOOSING = (*PAIRING, "GSPA", "GS-FGM")
-APPROXIMATING = (LETTER, "default", "SPA+", "GSPA", "GS-FGM", "A-HALS", "MV-NMF", "BiOR-NM3F")
+APPROXIMATING = (LETTER, "faithful", "SPA+", "GSPA", "GS-FGM", "A-HALS", "MV-NMF", "BiOR-NM3F")
 # Noise levels at which the paper's text sees a change: the last where SPA+ fails, and the last that harms no method.
 QUIET, SOUND = 7.86e-6, 2.65e-3
 LOUD = 0.1
