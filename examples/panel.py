@@ -9,7 +9,7 @@ patients = load_breast_cancer(as_frame=True).data
 known, unseen = train_test_split(patients, random_state=0)
 
 # Only the means may be selected, and the radius must be, because it is measured anyway. The columns have different
-# units, so they are scaled for the selection.
+# units, so each is divided by its sum in the norm of the model.
 means = [name for name in patients.columns if name.startswith("mean")]
 pool = Pool(candidates=means, include=["mean radius"])
 model = CoSeparableNMF(n_rows=5, n_cols=5, scaling="columns", col_pool=pool).fit(known)

@@ -1,27 +1,30 @@
 """Select representative functions of SciPy and scikit-learn from their docstrings, and find the topic of new texts."""
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-from cosep import CoSeparableNMF
+from cosep import CoSeparableNMF, describe
 from cosep.datasets import load_docstrings
 
 corpus = load_docstrings()
 model = CoSeparableNMF(n_rows=12, n_cols=12).fit(corpus.counts)
 print(f"{corpus.counts.shape[0]} functions, {corpus.counts.shape[1]} words.")
-print(f"Twelve functions explain {model.row_fidelity_:.0%} of the counts, twelve words {model.col_fidelity_:.0%},")
-print(f"refitted components {model.score(corpus.counts):.0%}.")
+print(f"Twelve functions explain {model.row_fidelity_:.1%} of the counts, twelve words {model.col_fidelity_:.1%},")
+print(f"refitted components {model.refitted_fidelity_:.1%}. No twelve components explain more than", end=" ")
+print(f"{model.fidelity_bound_.refitted:.1%}.")
 print("Anchor words:", *corpus.words[model.col_indices_])
 
-# Every function is a mixture of the twelve selected ones; a share is what one of these explains of it.
-norms = np.linalg.norm(corpus.counts.toarray(), axis=1)
-shares = model.row_weights_ * norms[model.row_indices_] / norms[:, None]
-print("\nRepresentative functions, and the functions they represent best:")
-for k, row in enumerate(model.row_indices_):
-    closest = np.argsort(-shares[:, k], kind="stable")[1:4]
-    print(f"  {corpus.documents[row]:38s} {', '.join(name.split('.')[-1] for name in corpus.documents[closest])}")
+# Each selected function is a topic, and every function belongs to the topic with the largest share in it.
+named = replace(model.factorization_, row_names=corpus.documents, col_names=corpus.words)
+topics = describe(named, corpus.counts).topics
+print("\nRepresentative functions, how many functions belong to them, and the closest of these:")
+for topic in topics:
+    closest = ", ".join(entry.name.split(".")[-1] for entry in topic.closest[:3])
+    print(f"  {topic.name:38s} {topic.size:4d}  {closest}")
 
-# A new text is a mixture of the fitted components; the one with the largest share is its topic.
+# A new text is a mixture of the fitted components; that with the largest share, in the norm of the model, is its topic.
 texts = [
     "Remove the high frequency noise from a signal with a digital filter",
     "Does the mean of one sample differ from that of another, or is it chance?",
@@ -29,8 +32,8 @@ texts = [
     "Compute a few eigenvalues of a large sparse symmetric matrix",
 ]
 counts = CountVectorizer(vocabulary=corpus.words).fit_transform(texts)
-mixtures = model.transform(counts) * np.linalg.norm(model.components_, axis=1)
+shares = model.transform(counts) * np.linalg.norm(model.components_ * named.scaling.cols, axis=1)
 print("\nNew texts, and the words of their topics:")
-for text, topic in zip(texts, mixtures.argmax(axis=1), strict=True):
-    words = corpus.words[np.argsort(-model.components_[topic], kind="stable")[:6]]
+for text, k in zip(texts, shares.argmax(axis=1), strict=True):
+    words = [entry.name for entry in topics[k].columns[:6]]
     print(f"  {text}\n    -> {', '.join(words)}")
