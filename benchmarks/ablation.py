@@ -25,7 +25,7 @@ from benchmarks.optimum import FAMILIES, SIZES, exact_sum, ratio
 from cosep import CoSeparableNMF, Factorization, Selection, clustering_accuracy, faithful, index_accuracy
 from cosep.datasets import make_coseparable
 from cosep.matrix.scaling import scale
-from cosep.select.column_choice import best_of
+from cosep.select.column_choice import sum_of_errors
 from cosep.select.greedy import greedy_columns
 from cosep.select.starts import first_choices
 
@@ -58,7 +58,7 @@ def greedy_itself(M: Any, r: int, positions: Any, T: Any, copies: Any) -> Any:  
 
 def same_start(M: Any, of_rows: Any, of_cols: Any) -> Any:
     """Return the best of the pairs of rows and columns that have the same kind of start."""
-    return best_of(M, [*zip(of_rows, of_cols, strict=True)])
+    return min(zip(of_rows, of_cols, strict=True), key=lambda pair: sum_of_errors(M, *pair))
 
 
 def weight(core: float) -> list[Change]:

@@ -26,6 +26,7 @@ from cosep.cli.lock import BusyError, locked
 from cosep.cli.process import Deferral
 from cosep.utils.atomic import flush, replacing
 from cosep.utils.messages import one_line, shown
+from cosep.utils.paths import is_not_a_folder
 
 # The files that an answer may have; it always has the first. Those with this ending are folders.
 FILES = ("model.npz", "rows.csv", "rows.zarr", "columns.csv", "core.csv", "summary.json", "report.html")
@@ -53,7 +54,7 @@ def complete_folder(out: Path) -> Iterator[Path]:
         If ``out`` is a file, cannot be written, is being written by another run, or has files with the names of an
         answer that do not belong to one.
     """
-    if out.exists() and not out.is_dir():
+    if is_not_a_folder(out):
         msg = f"out={shown(str(out))} is a file; name a folder."
         raise ValueError(msg)
     made = [folder for folder in (out, *out.parents) if not folder.exists()]

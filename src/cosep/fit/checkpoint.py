@@ -11,7 +11,7 @@ import numpy as np
 from cosep.records.archive import array_headers, read_arrays, write_arrays
 from cosep.utils.atomic import unfinished
 from cosep.utils.messages import one_line, shown
-from cosep.utils.paths import check_path
+from cosep.utils.paths import check_path, is_not_a_folder
 
 # The name under which a file holds the hash of what its result was made from.
 KEY = "made_from"
@@ -37,7 +37,7 @@ class Checkpoint:
         self.folder = check_path(folder, "checkpoint", "the path of a folder, or None")
         self.temporary = temporary
         self.used: list[Path] = []
-        if self.folder.exists() and not self.folder.is_dir():
+        if is_not_a_folder(self.folder):
             msg = f"checkpoint={shown(str(folder))} is a file; name a new or an existing folder."
             raise ValueError(msg)
 

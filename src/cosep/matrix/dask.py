@@ -173,11 +173,12 @@ def on_cluster(address: str) -> Iterator[None]:
     """Compute on the workers of the cluster whose scheduler has this address."""
     distributed = optional("distributed", "a scheduler", "dask")
     try:
-        client = distributed.Client(address, timeout=TIMEOUT)
+        # Not as the default of the process: a client that could not connect would stay the default.
+        client = distributed.Client(address, timeout=TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:
         msg = f"scheduler={shown(address)} cannot be reached ({one_line(error, 150)}); name a running one, such as 'tcp://127.0.0.1:8786'."
         raise ValueError(msg) from error
-    with client:
+    with client, dask.config.set(scheduler=client):
         yield
 
 

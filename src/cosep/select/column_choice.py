@@ -14,7 +14,6 @@ import numpy as np
 from cosep.matrix.local import LocalMatrix
 from cosep.solve.alternation import half_squared_error
 from cosep.solve.nonnegative import nonnegative
-from cosep.utils.ties import first_largest
 from cosep.utils.types import Array, Indices
 
 # Weight of the error of the core in the sum of errors. With more, rows and columns lose to the core, which then often
@@ -64,12 +63,6 @@ def sum_of_errors(M: LocalMatrix, rows: ColumnChoice, cols: ColumnChoice) -> flo
 def summed(rows: float | Array, cols: float | Array, core: float | Array) -> Any:
     """Return the sum of the errors of rows, columns and core, in which the core counts less."""
     return rows + cols + CORE_WEIGHT * core
-
-
-def best_of(M: LocalMatrix, pairs: list[tuple[ColumnChoice, ColumnChoice]]) -> tuple[ColumnChoice, ColumnChoice]:
-    """Return the choice of rows and columns with the smallest sum of errors; of equal ones the first."""
-    sums = np.array([sum_of_errors(M, *pair) for pair in pairs])
-    return pairs[int(first_largest(-sums, scale=1.0))]
 
 
 def left_by_others(M: LocalMatrix, cols: ColumnChoice, weights: Array | None = None) -> Array:

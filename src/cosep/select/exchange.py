@@ -43,10 +43,15 @@ def exchange(M: LocalMatrix, positions: Positions, cols: ColumnChoice, rows: Col
             continue
         other, core = exchanges.exchanged(k, j, products[:, np.searchsorted(rivals, j)])
         total = fixed.sum_with(other.error, core)
-        if total < now - EQUAL_SUM_TOL * now - EQUAL_ERROR_TOL:
+        if is_lower(total, now):
             cols, now, exchanges = other, total, Exchanges(M, other, fixed)
             exchanged.add(k)
     return cols
+
+
+def is_lower(total: float, before: float) -> bool:
+    """Return whether a sum of errors is lower than another one, by more than rounding."""
+    return total < before - EQUAL_SUM_TOL * before - EQUAL_ERROR_TOL
 
 
 def n_trials(positions: Positions, r: int) -> int:

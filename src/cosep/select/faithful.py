@@ -52,9 +52,9 @@ def faithful(
     There are three first choices of each side: that of SPA, the rows (columns) most similar to the components of a
     nonnegative factorization, and a greedy basis of the leading singular vectors. From the pair with the smallest sum,
     chosen rows and columns are exchanged for others: a closed form ranks all of them, the most promising exchanges are
-    solved exactly, and those that lower the sum are kept. The search ends when there are none on either side. At last,
-    a chosen row (column) that is zero in all chosen columns (rows), and so adds nothing to the core, is replaced by a
-    similar one that is not, where there is one.
+    solved exactly, and those that lower the sum are kept. When there are none on either side, a chosen row (column)
+    that is zero in all chosen columns (rows), and so adds nothing to the core, is replaced by a similar one that is not,
+    if that lowers the sum. The search ends when nothing lowers it.
 
     Parameters
     ----------
@@ -126,15 +126,14 @@ def faithful(
             rows = exchange(M.T, pools[0], rows, cols)
         else:
             cols = exchange(M, pools[1], cols, rows)
+        if unchanged == 1 and rows is before[0] and cols is before[1]:  # neither side has exchanges
+            rows, cols = met(M, pools, rows, cols)
+            if rows is before[0] and cols is before[1]:
+                break
         unchanged = unchanged + 1 if rows is before[0] and cols is before[1] else 0
         if unchanged == 0:
             history.append(_roots(M, rows, cols))
-        elif unchanged == 2:  # neither side
-            break
         on_rows = not on_rows
-    last, (rows, cols) = (rows, cols), met(M, pools, rows, cols)
-    if rows is not last[0] or cols is not last[1]:
-        history.append(_roots(M, rows, cols))
     chosen = best_first(M.T, rows, pools[0]), best_first(M, cols, pools[1])
     warn_if_fewer(chosen[0], n_rows, "rows")
     warn_if_fewer(chosen[1], n_cols, "columns")

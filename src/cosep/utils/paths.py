@@ -1,9 +1,10 @@
-"""Check of a path that a user passes."""
+"""Checks of paths that a user passes."""
 
 import errno
 import os
 from contextlib import suppress
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Any
 
 from cosep.utils.messages import shown
@@ -26,3 +27,14 @@ def check_path(value: Any, name: str, expected: str) -> Path:
             msg = f"{name}={shown(str(path), LONGEST_SHOWN)} is not a name that a file can have; it must be {expected}."
             raise ValueError(msg) from error
     return path
+
+
+def is_not_a_folder(path: Path) -> bool:
+    """Return whether something other than a folder has this path; False if nothing has it.
+
+    One look at the disk: after `Path.exists`, another process can remove a folder before `Path.is_dir`.
+    """
+    try:
+        return not S_ISDIR(path.stat().st_mode)
+    except OSError:
+        return False
