@@ -37,7 +37,7 @@ Change = tuple[str, str, Any]
 SEARCH, START, CHOICE, MAIN = (f"cosep.select.{name}" for name in ("exchange", "starts", "column_choice", "faithful"))
 
 
-def stay(M: Any, positions: Any, cols: Any, rows: Any) -> Any:  # noqa: ARG001 - stands in for `exchange`
+def stay(M: Any, positions: Any, cols: Any, rows: Any, **_: Any) -> Any:  # noqa: ARG001 - stands in for `exchange`
     """Make no exchanges."""
     return cols
 
@@ -80,7 +80,7 @@ VARIANTS: dict[str, list[Change]] = {
     "twice the rivals": [(SEARCH, "N_NEAR", 12), (SEARCH, "N_FAR", 8)],
     "4 exact solves at a time": [(SEARCH, "MAX_TRIALS", 4)],
     "up to 64 exact solves at a time": [(SEARCH, "MAX_TRIALS", 64), (SEARCH, "TRIAL_WORK", 2_000_000)],
-    "without replacing what is zero in the core": [(MAIN, "met", lambda *given: given[2:])],
+    "without exchanges that fill the core": [(SEARCH, "filling", lambda *_: np.zeros(1, dtype=bool))],
     "core's error not counted": weight(0.0),
     "core's error counted half": weight(0.5),
     "core's error counted whole": weight(1.0),

@@ -26,7 +26,6 @@ from cosep.select.column_choice import CORE_WEIGHT
 from oracles import checked_nnls
 
 module = import_module("cosep.assess.explanation")
-search = import_module("cosep.select.faithful")
 exchanges = import_module("cosep.select.exchange")
 FIGURES = ("share", "loss", "runner_up_loss", "size")
 
@@ -155,10 +154,8 @@ def various(seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("scaling", [None, "degree", "rows", "sinkhorn"])
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_no_runner_up_lowers_the_sum_of_errors_that_the_search_ended_with(scaling, monkeypatch):
+def test_no_runner_up_lowers_the_sum_of_errors_that_the_search_ended_with(scaling):
     """The search rejected these exchanges, so that an explanation must not show them as gains, as it once did."""
-    # At its end, the search replaces rows and columns that are all zero in the core, even if that raises the sum.
-    monkeypatch.setattr(search, "met", lambda _, __, rows, cols: (rows, cols))
     for seed in range(15):
         for X in various(seed):
             sizes = np.random.default_rng(seed).integers(1, np.minimum(8, X.shape) + 1)
@@ -177,17 +174,14 @@ def test_an_example_that_once_had_a_runner_up_better_than_the_selected_row(scali
     assert why.cols["runner_up_loss"].min() >= 0
 
 
-def test_a_runner_up_can_lower_the_sum_if_the_search_raised_it_to_fill_the_core(monkeypatch):
-    random = np.random.default_rng(27)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("seed", range(20, 40))
+def test_no_runner_up_lowers_the_sum_where_the_core_has_zero_rows(seed):
+    """The search once ended with replacements that raised the sum (seed 27)."""
+    random = np.random.default_rng(seed)
     X = np.round(9 * random.random((10, 10)) * (random.random((10, 10)) < 0.12))
     why = explain(mix(X, faithful(X, 4, 4)), X)
-    assert why.cols["runner_up_loss"].min() < -0.001
-    monkeypatch.setattr(search, "met", lambda _, __, rows, cols: (rows, cols))
-    with pytest.warns(UserWarning, match="zero"):
-        before = faithful(X, 4, 4)
-    lower = explain(mix(X, before), X)
-    assert lower.sum_of_errors < why.sum_of_errors - 0.001
-    assert min(lower.rows["runner_up_loss"].min(), lower.cols["runner_up_loss"].min()) >= 0
+    assert min(why.rows["runner_up_loss"].min(), why.cols["runner_up_loss"].min()) >= 0
 
 
 def test_a_position_that_the_search_does_not_try_has_a_runner_up_too(monkeypatch):

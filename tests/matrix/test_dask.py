@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from cosep.matrix.block import BlockError
-from cosep.matrix.dask import LEAF, DaskBlocks, from_array, from_pieces
+from cosep.matrix.dask import LEAF, DaskBlocks, from_array, from_pieces, on_cluster
 from cosep.matrix.row_blocks import Column
 from in_blocks import DATA, FORMATS, array, by_dask, chunked, failing, lengths_of, local, noted, piece, reads
 
@@ -280,6 +280,18 @@ finally:
         process.kill()
     client.close(timeout=1)
 """
+
+
+def test_a_scheduler_that_cannot_be_reached_does_not_become_the_default(monkeypatch):
+    """An old version of distributed kept such a client, and later passes were told that the scheduler was lost."""
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("cosep.matrix.dask.TIMEOUT", 0.2)
+    with (
+        pytest.raises(ValueError, match="scheduler=.* cannot be reached"),
+        on_cluster("tcp://127.0.0.1:1"),
+    ):
+        pass
+    assert by_dask(X, [X.shape[0]]).reduce(told, 1).total.tolist() == X.sum(axis=0).tolist()
 
 
 def test_a_scheduler_that_ends_or_starts_anew_is_said_to_be_lost_and_not_waited_for(tmp_path):

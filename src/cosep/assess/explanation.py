@@ -103,8 +103,7 @@ def explain(factorization: Factorization, X: Any, *, callback: Callback | None =
     tried, and of rows that are multiples of each other only the longest.
 
     An exchange that the search has tried does not lower J. A runner-up can lower J if another method selected the rows
-    and columns, if the search did not try that exchange, or if the search replaced a row or column at its end that was
-    all zero in the core: that can raise J.
+    and columns, or if the search did not try that exchange.
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ k : position of a chosen column; j : its rival; R : what the other chosen column
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosep.kernels.exchange import exchange_atom, expected_sums
 from cosep.matrix.local import LocalMatrix
@@ -16,7 +17,7 @@ from cosep.select.fixed_rows import FixedRows, fixed_rows
 from cosep.solve.nonnegative import ridge_of
 from cosep.solve.pursuit import Positions, several_largest
 from cosep.utils.ties import descending
-from cosep.utils.types import Array
+from cosep.utils.types import Array, Indices
 
 # Rivals of each chosen column that are considered: near ones and far ones, see `promising`.
 N_NEAR, N_FAR = 6, 4
@@ -26,14 +27,20 @@ TRIAL_WORK, MIN_TRIALS, MAX_TRIALS = 500_000, 4, 24
 EQUAL_SUM_TOL, EQUAL_ERROR_TOL = 1e-7, 1e-12
 
 
-def exchange(M: LocalMatrix, positions: Positions, cols: ColumnChoice, rows: ColumnChoice | None) -> ColumnChoice:
+def exchange(
+    M: LocalMatrix, positions: Positions, cols: ColumnChoice, rows: ColumnChoice | None, *, to_fill: bool = False
+) -> ColumnChoice:
     """Try the most promising exchanges of chosen columns, and keep those that lower the sum of errors.
 
     A closed form ranks all columns; the best few are judged by the exact sum. Each position is exchanged at most once.
-    Returns ``cols`` itself if none is kept.
+    ``to_fill`` tries only exchanges that leave fewer rows and columns of the core all zero. Returns ``cols`` itself if
+    none is kept.
     """
     fixed = fixed_rows(M, rows)
-    trials = trials_of(promising(M, positions, cols, fixed), n_trials(positions, len(cols.chosen)))
+    useful = filling(fixed.H, cols.chosen) if to_fill else None
+    if useful is not None and not useful.any():
+        return cols
+    trials = trials_of(promising(M, positions, cols, fixed, useful), n_trials(positions, len(cols.chosen)))
     rivals = np.unique([j for _, j in trials]).astype(np.intp)
     products = M.gram(rivals)
     now, exchanges = fixed.sum_of(M, cols), Exchanges(M, cols, fixed)
@@ -43,15 +50,10 @@ def exchange(M: LocalMatrix, positions: Positions, cols: ColumnChoice, rows: Col
             continue
         other, core = exchanges.exchanged(k, j, products[:, np.searchsorted(rivals, j)])
         total = fixed.sum_with(other.error, core)
-        if is_lower(total, now):
+        if total < now - EQUAL_SUM_TOL * now - EQUAL_ERROR_TOL:
             cols, now, exchanges = other, total, Exchanges(M, other, fixed)
             exchanged.add(k)
     return cols
-
-
-def is_lower(total: float, before: float) -> bool:
-    """Return whether a sum of errors is lower than another one, by more than rounding."""
-    return total < before - EQUAL_SUM_TOL * before - EQUAL_ERROR_TOL
 
 
 def n_trials(positions: Positions, r: int) -> int:
@@ -117,8 +119,30 @@ class Exchanges:
         return ColumnChoice(chosen, V, max(cols.error - more / total, 0.0), B), max(self.core_error + core / total, 0.0)
 
 
-def promising(M: LocalMatrix, positions: Positions, cols: ColumnChoice, fixed: FixedRows) -> list[tuple[int, int]]:
+def filling(H: Array, chosen: Indices) -> NDArray[np.bool_]:
+    """Return which columns j leave fewer rows and columns of the core all zero at position k, as an n x r array.
+
+    H are the chosen rows. A row that is zero in the core adds nothing to it, and its component is empty.
+    """
+    core, zero = H[:, chosen] != 0, (H == 0).astype(np.float64)
+    # Rows that are zero without column k, and columns other than k that are zero.
+    lost = core.sum(axis=1)[:, None] == core
+    empty_cols = ~core.any(axis=0)
+    others = empty_cols.sum() - empty_cols
+    after = zero.T @ lost + others + np.logical_not(H.any(axis=0))[:, None]
+    return np.asarray(after < (~core.any(axis=1)).sum() + empty_cols.sum())
+
+
+def promising(
+    M: LocalMatrix,
+    positions: Positions,
+    cols: ColumnChoice,
+    fixed: FixedRows,
+    useful: NDArray[np.bool_] | None = None,
+) -> list[tuple[int, int]]:
     """Return pairs of a position and a rival for it, those with the smallest expected sum of errors first.
+
+    Only ``useful`` rivals j of position k are considered, if that n x r array is given.
 
     The expected errors have a closed form: the rival gets the weights of the column that it replaces (it is near), or
     those of the strongest direction in what the others leave of the data, by one step of the power method (it is far),
@@ -132,17 +156,22 @@ def promising(M: LocalMatrix, positions: Positions, cols: ColumnChoice, fixed: F
     products = M.cross(left)
     far = np.maximum(products - V @ (A.T @ left) + V * np.einsum("ij,ij->j", A, left), 0.0)
     far /= np.maximum(np.linalg.norm(far, axis=0), np.finfo(np.float64).tiny)
+    del left  # arrays of this size are most of the memory of a fit at a high rank
     best: dict[tuple[int, int], float] = {}
-    for weights, found, number in (
-        (near, products, N_NEAR),
-        (far, M.cross(left_by_others(M, cols, far)), N_FAR),
-    ):
-        expected = _expected(M, cols, fixed, weights, found, positions.sizes)
-        decrease = expected.max() - expected
+
+    def rank(weights: Array, products: Array, number: int) -> None:
+        expected = _expected(M, cols, fixed, weights, products, positions.sizes)
+        decrease = np.subtract(expected.max(), expected)
         decrease[taken] = 0.0
+        if useful is not None:
+            decrease[~useful] = 0.0
         for k in range(len(positions.include), r):
             for j in several_largest(decrease[:, k], number):
                 best[k, int(j)] = min(best.get((k, int(j)), np.inf), float(expected[j, k]))
+
+    rank(near, products, N_NEAR)
+    del near, products
+    rank(far, M.cross(left_by_others(M, cols, far)), N_FAR)
     pairs = list(best)
     return [pairs[i] for i in descending(-np.array(list(best.values())))]
 

@@ -24,11 +24,11 @@ from cosep.select.both_sides import check_sizes
 from cosep.select.column_choice import ColumnChoice, core_error
 from cosep.select.exchange import exchange
 from cosep.select.fixed_rows import best_pair
-from cosep.select.meeting import met
 from cosep.select.pool import Pool, check_pool
 from cosep.select.rays import distinct
 from cosep.select.starts import best_first, first_choices, greedy_basis, topics_of
 from cosep.select.warn import warn_if_degenerate, warn_if_fewer
+from cosep.solve.pursuit import Positions
 from cosep.utils.ties import TIE_TOL
 from cosep.utils.types import Array, Callback, Indices
 
@@ -52,9 +52,9 @@ def faithful(
     There are three first choices of each side: that of SPA, the rows (columns) most similar to the components of a
     nonnegative factorization, and a greedy basis of the leading singular vectors. From the pair with the smallest sum,
     chosen rows and columns are exchanged for others: a closed form ranks all of them, the most promising exchanges are
-    solved exactly, and those that lower the sum are kept. When there are none on either side, a chosen row (column)
-    that is zero in all chosen columns (rows), and so adds nothing to the core, is replaced by a similar one that is not,
-    if that lowers the sum. The search ends when nothing lowers it.
+    solved exactly, and those that lower the sum are kept. When there are none on either side, exchanges
+    that leave fewer rows and columns of the core all zero are tried in the same way, because such a row adds nothing to
+    the core. The search ends when nothing lowers the sum.
 
     Parameters
     ----------
@@ -103,19 +103,8 @@ def faithful(
     of_cols = check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")
     part = filled(M, of_rows.include, of_cols.include)
     M, w = part.M, _copies(weights, part.rows)
-    once = np.ones(M.shape[1])
     pools = distinct(M.T, of_rows.within(part.rows), w), distinct(M, of_cols.within(part.cols))
-    triplets = leading_triplets(M, min(max(n_rows, n_cols), *M.shape))
-    W, V = topics_of(M, max(n_rows, n_cols), triplets, callback, w)
-    bases = (
-        greedy_basis(M.T, n_rows, pools[0], triplets[0] * triplets[1], w),
-        greedy_basis(M, n_cols, pools[1], triplets[2] * triplets[1], once),
-    )
-    rows, cols = best_pair(
-        M,
-        first_choices(M.T, n_rows, pools[0], V, bases[0], (once, w)),
-        first_choices(M, n_cols, pools[1], W, bases[1], (w, once)),
-    )
+    rows, cols = _first_pair(M, (n_rows, n_cols), pools, w, callback)
     history = [_roots(M, rows, cols)]
     unchanged, on_rows = 0, rows.error > cols.error - TIE_TOL
     for step in range(2 * max_iter):
@@ -127,7 +116,8 @@ def faithful(
         else:
             cols = exchange(M, pools[1], cols, rows)
         if unchanged == 1 and rows is before[0] and cols is before[1]:  # neither side has exchanges
-            rows, cols = met(M, pools, rows, cols)
+            rows = exchange(M.T, pools[0], rows, cols, to_fill=True)
+            cols = exchange(M, pools[1], cols, rows, to_fill=True)
             if rows is before[0] and cols is before[1]:
                 break
         unchanged = unchanged + 1 if rows is before[0] and cols is before[1] else 0
@@ -139,6 +129,23 @@ def faithful(
     warn_if_fewer(chosen[1], n_cols, "columns")
     warn_if_degenerate(M, *chosen)
     return restore_selection(part, Selection(*chosen, n_iter=len(history) - 1, history=tuple(history)))
+
+
+def _first_pair(
+    M: LocalMatrix, sizes: tuple[int, int], pools: tuple[Positions, Positions], w: Array, callback: Callback | None
+) -> tuple[ColumnChoice, ColumnChoice]:
+    """Return the pair of first choices of rows and columns with the smallest sum of errors."""
+    once, triplets = np.ones(M.shape[1]), leading_triplets(M, min(max(sizes), *M.shape))
+    W, V = topics_of(M, max(sizes), triplets, callback, w)
+    bases = (
+        greedy_basis(M.T, sizes[0], pools[0], triplets[0] * triplets[1], w),
+        greedy_basis(M, sizes[1], pools[1], triplets[2] * triplets[1], once),
+    )
+    return best_pair(
+        M,
+        first_choices(M.T, sizes[0], pools[0], V, bases[0], (once, w)),
+        first_choices(M, sizes[1], pools[1], W, bases[1], (w, once)),
+    )
 
 
 def _copies(weights: Array | None, rows: Indices) -> Array:

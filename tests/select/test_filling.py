@@ -1,4 +1,4 @@
-"""Chosen rows and columns that are all zero in the core are replaced by similar ones that are not."""
+"""Exchanges that leave fewer rows and columns of the core all zero."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from cosep import CoSeparableNMF, Pool, clustering_accuracy, faithful
 from cosep.matrix.validation import as_matrix
-from cosep.select.column_choice import explained_by
-from cosep.select.meeting import met
+from cosep.select.column_choice import explained_by, sum_of_errors
+from cosep.select.exchange import exchange, filling
 from cosep.solve.pursuit import Positions, all_positions
 
 pytestmark = pytest.mark.filterwarnings("ignore::cosep.SelectionWarning")
@@ -22,11 +22,6 @@ def topics(seed=0, size=(12, 9), density=0.5):
     return X * (random.random(X.shape) < density)
 
 
-def choices(X, rows, cols):
-    M = as_matrix(X)
-    return M, explained_by(M.T, np.array(rows)), explained_by(M, np.array(cols))
-
-
 def apart(X):
     """Return a row of each topic, and a column of each topic that is zero in that row for the last topic only."""
     rows = [int(np.flatnonzero(X[:, 9 * k : 9 * k + 9].sum(axis=1))[0]) for k in range(3)]
@@ -35,20 +30,40 @@ def apart(X):
     return rows, cols
 
 
+def choices(X, rows, cols):
+    M = as_matrix(X)
+    return M, explained_by(M.T, np.array(rows)), explained_by(M, np.array(cols))
+
+
+def n_empty(core):
+    return int((~core.any(axis=0)).sum() + (~core.any(axis=1)).sum())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_exchanges_that_fill_a_core_are_those_found_one_by_one(seed):
+    random = np.random.default_rng(seed)
+    m, n, r1, r2 = random.integers(4, 10, 4)
+    X = random.random((m, n)) * (random.random((m, n)) < 0.2)
+    H, chosen = X[random.permutation(m)[: min(r1, m)]], random.permutation(n)[: min(r2, n)]
+    found = filling(H, chosen)
+    for k in range(len(chosen)):
+        for j in range(n):
+            other = np.where(np.arange(len(chosen)) == k, j, chosen)
+            assert found[j, k] == (n_empty(H[:, other]) < n_empty(H[:, chosen]))
+
+
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_row_and_a_column_that_do_not_meet_are_brought_together(form, seed):
     X = topics(seed)
     rows, cols = apart(X)
     M, of_rows, of_cols = choices(form(X), rows, cols)
-    assert not X[np.ix_(rows, cols)].any(axis=0).all()
-    found = met(M, (all_positions(len(X)), all_positions(X.shape[1])), of_rows, of_cols)
-    core = X[np.ix_(found[0].chosen, found[1].chosen)]
-    assert core.any(axis=0).all()
-    assert core.any(axis=1).all()
-    changed = (found[0].chosen != rows).sum() + (found[1].chosen != cols).sum()
-    assert changed == 1
-    assert sorted(found[0].chosen // 12) == sorted(found[1].chosen // 9) == [0, 1, 2]
+    assert n_empty(X[np.ix_(rows, cols)]) == 2
+    found = exchange(M, all_positions(27), of_cols, of_rows, to_fill=True)
+    assert n_empty(X[np.ix_(rows, found.chosen)]) == 0
+    assert (found.chosen != cols).sum() == 1
+    assert sorted(found.chosen // 9) == [0, 1, 2]
+    assert sum_of_errors(M, of_rows, found) < sum_of_errors(M, of_rows, of_cols)
 
 
 def test_choices_that_meet_stay():
@@ -56,21 +71,15 @@ def test_choices_that_meet_stay():
     rows, cols = apart(X)
     cols[2] = 18 + int(X[rows[2], 18:].argmax())
     M, of_rows, of_cols = choices(X, rows, cols)
-    found = met(M, (all_positions(len(X)), all_positions(X.shape[1])), of_rows, of_cols)
-    assert found[0] is of_rows
-    assert found[1] is of_cols
+    assert exchange(M, all_positions(27), of_cols, of_rows, to_fill=True) is of_cols
 
 
 def test_what_must_be_chosen_or_has_no_replacement_stays():
     X = topics()
     rows, cols = apart(X)
     M, of_rows, of_cols = choices(X, rows, cols)
-    pools = [
-        Positions(np.isin(np.arange(n), some), np.array([], int), np.ones(n)) for n, some in ((36, rows), (27, cols))
-    ]
-    found = met(M, tuple(pools), of_rows, of_cols)
-    assert found[0] is of_rows
-    assert found[1] is of_cols
+    pool = Positions(np.isin(np.arange(27), cols), np.array([], int), np.ones(27))
+    assert exchange(M, pool, of_cols, of_rows, to_fill=True) is of_cols
     model = faithful(X, 3, 3, row_pool=Pool(include=[rows[2]]), col_pool=Pool(include=[cols[2]]))
     assert rows[2] in model.row_indices
     assert cols[2] in model.col_indices
