@@ -287,7 +287,7 @@ def test_a_scheduler_that_cannot_be_reached_does_not_become_the_default(monkeypa
     pytest.importorskip("distributed")
     monkeypatch.setattr("cosep.matrix.dask.TIMEOUT", 0.2)
     with (
-        pytest.raises(ValueError, match="scheduler=.* cannot be reached"),
+        pytest.raises(ValueError, match=r"scheduler=.* cannot be reached"),
         on_cluster("tcp://127.0.0.1:1"),
     ):
         pass
