@@ -80,7 +80,7 @@ VARIANTS: dict[str, list[Change]] = {
     "twice the rivals": [(SEARCH, "N_NEAR", 12), (SEARCH, "N_FAR", 8)],
     "4 exact solves at a time": [(SEARCH, "MAX_TRIALS", 4)],
     "up to 64 exact solves at a time": [(SEARCH, "MAX_TRIALS", 64), (SEARCH, "TRIAL_WORK", 2_000_000)],
-    "without exchanges that fill the core": [(SEARCH, "filling", lambda *_: np.zeros(1, dtype=bool))],
+    "without exchanges that fill the core": [(SEARCH, "has_zeros", lambda _: False)],
     "core's error not counted": weight(0.0),
     "core's error counted half": weight(0.5),
     "core's error counted whole": weight(1.0),

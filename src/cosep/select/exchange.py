@@ -36,10 +36,10 @@ def exchange(
     ``to_fill`` tries only exchanges that leave fewer rows and columns of the core all zero. Returns ``cols`` itself if
     none is kept.
     """
+    if to_fill and rows is not None and not has_zeros(M.take(rows.chosen, cols.chosen)):
+        return cols
     fixed = fixed_rows(M, rows)
     useful = filling(fixed.H, cols.chosen) if to_fill else None
-    if useful is not None and not useful.any():
-        return cols
     trials = trials_of(promising(M, positions, cols, fixed, useful), n_trials(positions, len(cols.chosen)))
     rivals = np.unique([j for _, j in trials]).astype(np.intp)
     products = M.gram(rivals)
@@ -117,6 +117,11 @@ class Exchanges:
         B[:, k] = b
         V = np.where(changed[:, None], W, cols.V)
         return ColumnChoice(chosen, V, max(cols.error - more / total, 0.0), B), max(self.core_error + core / total, 0.0)
+
+
+def has_zeros(core: Array) -> bool:
+    """Return whether a row or a column of the core is all zero."""
+    return not (core.any(axis=0).all() and core.any(axis=1).all())
 
 
 def filling(H: Array, chosen: Indices) -> NDArray[np.bool_]:
