@@ -607,3 +607,21 @@ def test_indices_of_one_column_need_not_be_stored(tmp_path):
     anndata.AnnData(scipy.sparse.csr_matrix(np.ones((50, 1)))).write_zarr(tmp_path / "one.zarr")
     assert not list((tmp_path / "one.zarr" / "X" / "indices").glob("0*"))
     np.testing.assert_array_equal(read_blocks(tmp_path / "one.zarr").rows(np.arange(50)).take(), np.ones((50, 1)))
+
+
+def test_blocks_that_cannot_be_iterated_are_refused_and_the_error_of_a_block_is_kept(tmp_path):
+    class NotIterable:
+        def __iter__(self):
+            msg = "two\nlines"
+            raise RuntimeError(msg)
+
+    def failing():
+        yield np.ones((2, 3))
+        msg = "the user's own"
+        raise RuntimeError(msg)
+
+    with pytest.raises(ValueError, match=r"^blocks must be several blocks of rows or RowBlocks, got NotIterable"):
+        write_blocks(tmp_path / "x.zarr", NotIterable())
+    with pytest.raises(RuntimeError, match="the user's own"):
+        write_blocks(tmp_path / "x.zarr", failing())
+    assert not list(tmp_path.iterdir())

@@ -94,10 +94,7 @@ def _checked(blocks: Any) -> Iterator[tuple[int, Any]]:
         for number, slot in enumerate(blocks.slots):
             yield number, blocks.rows(np.arange(slot.start, slot.stop)).raw.astype(blocks.dtype, copy=False)
         return
-    if getattr(blocks, "ndim", None) is not None or not isinstance(blocks, Iterable):
-        msg = f"blocks must be several blocks of rows or RowBlocks, got {type(blocks).__name__}; pass [X] for one."
-        raise ValueError(msg)
-    for number, block in enumerate(blocks):
+    for number, block in enumerate(_iterated(blocks)):
         if not scipy.sparse.issparse(block) and not isinstance(block, np.ndarray):
             msg = f"blocks: block {number} must be an ndarray or a scipy.sparse matrix, got {type(block).__name__}."
             raise ValueError(msg)
@@ -105,6 +102,17 @@ def _checked(blocks: Any) -> Iterator[tuple[int, Any]]:
             continue
         as_matrix(block, f"blocks: block {number}")
         yield number, block.tocsr() if scipy.sparse.issparse(block) else block
+
+
+def _iterated(blocks: Any) -> Iterator[Any]:
+    """Return an iterator over blocks, or raise if there is none. What a block's own computation raises is not changed."""
+    msg = f"blocks must be several blocks of rows or RowBlocks, got {type(blocks).__name__}; pass [X] for one."
+    if getattr(blocks, "ndim", None) is not None or not isinstance(blocks, Iterable):
+        raise ValueError(msg)
+    try:
+        return iter(blocks)
+    except Exception as error:
+        raise ValueError(msg) from error
 
 
 class DenseStore:
