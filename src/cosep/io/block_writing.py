@@ -105,7 +105,7 @@ def _checked(blocks: Any) -> Iterator[tuple[int, Any]]:
 
 
 def _iterated(blocks: Any) -> Iterator[Any]:
-    """Return an iterator over blocks, or raise if there is none. What a block's own computation raises is not changed."""
+    """Return an iterator over blocks, or raise if there is none; what computing a block raises is not changed."""
     msg = f"blocks must be several blocks of rows or RowBlocks, got {type(blocks).__name__}; pass [X] for one."
     if getattr(blocks, "ndim", None) is not None or not isinstance(blocks, Iterable):
         raise ValueError(msg)
