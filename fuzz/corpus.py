@@ -125,6 +125,7 @@ def texts() -> list[SampleInput]:
         single("csv", "x.csv", wide_table().encode()),
         single("csv", "x.csv", wide_table(index=False).encode()),
         single("csv", "x.csv", wide_table(labels=True).encode(), labels="class"),
+        single("csv semicolons", "x.csv", wide_table(";").replace(".", ",").encode()),
         single("csv triplets", "x.csv", triplet_table().encode()),
         single("csv texts", "x.csv", table.encode(), text=column, index="id", labels="class"),
         single("tsv", "x.tsv", wide_table("\t").encode()),
@@ -171,9 +172,16 @@ def tables(folder: Path) -> list[SampleInput]:
         single("parquet", "x.parquet", frame.to_parquet()),
         single("parquet", "x.parquet", frame.reset_index().to_parquet(index=False, compression="zstd")),
         single("parquet triplets", "x.parquet", triplets.to_parquet(index=False)),
+        single("xlsx", "x.xlsx", _workbook(frame)),
     ]
     parts = {f"parts/x{k}.parquet": frame.iloc[8 * k : 8 * k + 8].to_parquet() for k in range(3)}
     return [*made, SampleInput("folder of parquet", "parts", parts, blocks=True), *_matlab(folder)]
+
+
+def _workbook(frame: Any) -> bytes:
+    sink = io.BytesIO()
+    frame.to_excel(sink)
+    return sink.getvalue()
 
 
 def _matlab(folder: Path) -> list[SampleInput]:

@@ -224,7 +224,8 @@ def _register_rest() -> None:
     call("index_accuracy", metrics.index_accuracy, selection=fresh(some_selection), truth=fresh(some_selection))
     call("relative_approximation", metrics.relative_approximation, X=X, factorization=fresh(lambda: fitted("mix")))
     call("clustering_accuracy", metrics.clustering_accuracy, labels_true=[0, 1, 1], labels_pred=[1, 0, 0])
-    call("read", io.read, path=fresh(lambda: FILES["matrix.csv"]), kind=None, text=None, layout=None, index=None,
+    call("read", io.read, path=fresh(lambda: FILES["matrix.csv"]), kind=None, text=None, sep=None,
+         decimal=None, sheet=None, columns=None, drop=None, layout=None, index=None,
          labels=None, variable=None, layer=None)
     call("read text", io.read, path=fresh(lambda: FILES["texts.txt"]), text=fresh(lambda: io.TextOptions(min_df=1)))
     call("read_blocks", io.read_blocks, path=fresh(lambda: FILES["blocks"]), layer=None)

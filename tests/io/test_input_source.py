@@ -12,6 +12,7 @@ import zipfile
 import anndata
 import h5py
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -63,12 +64,34 @@ OBJECTS = saved(np.save, np.array([[Payload()]], dtype=object), allow_pickle=Tru
 CELLS = saved(scipy.io.savemat, {"X": np.array([[1, "a"]], dtype=object), "S": {"a": np.eye(2)}})
 PARQUET = saved(lambda stream, table: pq.write_table(table, stream), pa.table({"a": [1.0, 2.0], "b": [1.0, 2.0]}))
 
+
+def write_zip(stream, files):
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+
+
+def workbook(rows):
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    return saved(book.save)
+
+
 HOSTILE = {
     "x.csv": {
         b"": "is empty",
         b"\n\n\n": "no rows",
         b"a,b\n": "no rows",
-        b"a;b\n1;2\n": "the separator is not a comma",
+        b"a;b\n1,2\n": "the header 'a;b' is not separated as the rows are; .* pass it as sep=",
+        b"a,b\n1;2\n": "the header has 2 columns, the first row 1",
+        b"n;a;b\nr;1,5;2.5\n": "commas and with points, such as '1,5' and '2.5'; pass decimal=",
+        b"n;a;b;c\nr;1.234;2;3\n": "'1.234' could be a number with thousands, or with three decimals; pass decimal=",
+        b'n,a,b,c\nr,"1,234",2,3\n': "'1,234' could be a number with thousands",
+        b'n,a,b,c\nr,"1,234.5",2,3\n': "column 'a' holds text, such as '1,234.5'; write numbers without separators",
+        b"n;a;b;c\nr;1;2;3\n" + b"s;1;2;3\n" * 200 + b"t;1,5;2;3\n": "row 202, column 'a', got '1,5'; pass decimal=','",
+        b"n,a,kind,b\nr,1,x,2\ns,2,y,3\n": "column 'kind' holds text, such as 'x'; leave it out by drop='kind', or",
+        b"n,p,q,r,a,s\nr,x,y,z,1,w\n": "columns 'p', 'q', 'r' and 1 more hold text, such as 'x'; .* drop='p,q,r,s'",
         b"a,b,c,d\n1,2,3\n": "the header has 4 columns, the first row 3",
         b"a,b\n1,2\n3,4,5\n": "row 2 has 3 columns instead of 2; fix it",
         b"n,a,b\nr,1.5,2.5\ns,3\n": "row 2 has 2 columns instead of 3",
@@ -80,7 +103,8 @@ HOSTILE = {
         b"n,a,b\nr,1.5,2.5\ns,1e999,4\n": "row 's', column 'a' is infinite",
         b"n,a,b,c\nr,1,2.5,3\ns,inf,4,5\n": "row 's', column 'a' is infinite",
         b"n,a,b,c\nr,1,2,3\n" + b"s,3,4,5\n" * 200 + b"t,x,1,1\n": "expected a number in row 202, column 'a', got 'x'",
-        b"n,a,b\nr,1,2.5\ns,inf,4\n": "three columns .* pass layout='triplets' or layout='wide'",
+        b"n,a,b\nr,1,2.5\ns,3,4\n": "three columns .* pass layout='triplets' or layout='wide'",
+        b"n,a,b\nr,1,2.5\ns,inf,4\n": "row 's', column 'a' is infinite",
         b"n,a,b\nr,c,-1\n": "row 'r', column 'c' is -1",
         b"1,2\n3,4\n": "the first line has only numbers",
         b"name\nx\ny\n": "has no columns of numbers",
@@ -182,7 +206,20 @@ HOSTILE = {
     "x.parquet": {b"PAR1junkPAR1": "expected a Parquet file", PARQUET[:-9]: "expected a Parquet file"},
     "x.h5ad": {b"\x89HDF\r\n\x1a\n" + bytes(99): "expected an .h5ad file", b"junk": "expected an .h5ad file"},
     "x.npy.gz": {gzip.compress(npy(np.eye(2))): "cannot be read if compressed by .gz; decompress it first"},
-    "x.xlsx": {b"PK": "the suffix '.xlsx' is not a known format; expected one of .csv"},
+    "x.xls": {b"PK": "the suffix '.xls' is not a known format; expected one of .csv"},
+    "x.xlsx": {
+        b"PK": "expected an Excel workbook, but it cannot be read",
+        saved(write_zip, {"a": b"1"}): "expected an Excel workbook, but it cannot be read",
+        workbook([["a", "b"]]): "the sheet has no header, or no rows below it",
+        workbook([]): "the sheet has no header, or no rows below it",
+        workbook([["n", "a", "b", "c"], ["r", 1, 2, 3, 4]]): "a row has 5 cells, but the header has 4",
+        workbook([["n", "a", "b", "c"], ["r", 1, None, 3]]): "row 'r', column 'b' is missing",
+        workbook(
+            [["n", "a", "b", "c"], ["r", 1, 2, 3], ["s", 1, 2, 3], ["t", 1, "x", 3]]
+        ): "row 3, column 'b', got 'x'",
+        workbook([["n", "a", "b", "c"], ["r", 1, "x", 3]]): "column 'b' holds text, such as 'x'; leave it out by drop=",
+        workbook([["n", "a", "b", "c"], ["r", -1, 2, 3]]): "row 'r', column 'a' is -1",
+    },
     "noname": {b"a": "the suffix '' is not a known format"},
 }
 CASES = [(name, content, reason) for name, contents in HOSTILE.items() for content, reason in contents.items()]
@@ -418,3 +455,17 @@ def test_a_sparse_matrix_of_matlab_version_4_with_a_huge_shape_raises(tmp_path):
     (tmp_path / "x.mat").write_bytes(struct.pack("<5i", 2, 2, 3, 0, 2) + b"X\0" + listed.tobytes(order="F"))
     with pytest.raises(ValueError, match="would take"):
         read(tmp_path / "x.mat")
+
+
+def test_a_workbook_has_limits(tmp_path, monkeypatch):
+    """A zip file of zeros, and rows far below the others, would take memory and time."""
+    monkeypatch.setattr("cosep.utils.memory.LARGEST_UNPACKED", 1 << 20)
+    (tmp_path / "x.xlsx").write_bytes(saved(write_zip, {"xl/worksheets/sheet1.xml": bytes(1 << 24)}))
+    with pytest.raises(ValueError, match=r"x\.xlsx: the workbook would take 3.36e\+07 bytes"):
+        read(tmp_path / "x.xlsx")
+    book = openpyxl.Workbook()
+    book.active.append(["a", "b"])
+    book.active["B1000000"] = 1
+    book.save(tmp_path / "x.xlsx")
+    with pytest.raises(ValueError, match=r"x\.xlsx: its rows, \d+ or more, would take"):
+        read(tmp_path / "x.xlsx")

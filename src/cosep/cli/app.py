@@ -157,7 +157,9 @@ def fit(  # noqa: PLR0913 - the options of a command
         else:
             from cosep.cli.matrix_source import MatrixSource  # noqa: PLC0415 - as above
 
-            data = MatrixSource(_reader(source, text, reading, labelled), earlier)
+            model = None if earlier is None else earlier.table
+            table = reading.of_table() if model is None else model[1] | reading.of_table()
+            data = MatrixSource(_reader(source, text, reading, labelled, model), earlier, table)
         options = FitOptions(
             rows,
             cols,
@@ -231,9 +233,9 @@ def transform(
             run_blocks(model, source, out, reading.layer)
             return
 
-        def read(text: dict[str, Any]) -> "NamedMatrix":
+        def read(text: dict[str, Any], table: tuple[list[str], dict[str, Any]]) -> "NamedMatrix":
             column = text.get("column") if reading.text_column is None else reading.text_column
-            return _reader(source, {**text, "column": column}, reading)()
+            return _reader(source, {**text, "column": column}, reading, model=table)()
 
         run(model, read, out, complete=complete, as_json=as_json)
 
@@ -269,15 +271,24 @@ def compare(
 
 
 def _reader(
-    source: Path, text: dict[str, Any], reading: FileOptions, labelled: LabelOptions | None = None
+    source: Path,
+    text: dict[str, Any],
+    reading: FileOptions,
+    labelled: LabelOptions | None = None,
+    model: tuple[list[str], dict[str, Any]] | None = None,
 ) -> "Callable[[], NamedMatrix]":
-    """Return a function that reads INPUT."""
+    """Return a function that reads INPUT; for new rows of a model given its columns, and how its table was read."""
 
     def read_input() -> "NamedMatrix":
         from cosep.io import TextOptions, read, read_labels  # noqa: PLC0415 - help is quick without the numerics
+        from cosep.io.reading import read_for_model  # noqa: PLC0415 - as above
 
         column = None if labelled is None else labelled.label_column
-        data = read(source, text=TextOptions(**text), labels=column, **reading.of_file())
+        options, words = reading.of_file() | {"labels": column}, TextOptions(**text)
+        if model is None:
+            data = read(source, kind=reading.kind, text=words, **options)
+        else:
+            data = read_for_model(source, reading.kind, words, options, model)
         if labelled is None or labelled.labels is None:
             return data
         return replace(data, labels=read_labels(labelled.labels, data.row_names))

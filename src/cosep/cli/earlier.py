@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.cli.model_folder import load_model, positions_in, text_options
+from cosep.cli.model_folder import load_model, positions_in, table_options, text_options
 from cosep.estimators.growing import has_same_entries
 from cosep.findings.block_groups import col_names_of, row_names_at
 from cosep.findings.topics import topics_of
@@ -41,6 +41,11 @@ class EarlierAnswer:
     def text(self) -> dict[str, Any]:
         """How to count the words of texts: as they were counted then."""
         return text_options(self.record)
+
+    @property
+    def table(self) -> tuple[list[str], dict[str, Any]]:
+        """Its columns, and how their table was read."""
+        return table_options(self.record)
 
     @property
     def counts(self) -> tuple[int, int]:

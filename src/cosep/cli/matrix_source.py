@@ -1,12 +1,13 @@
 """A matrix in memory as the input of ``cosep fit``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosep.assess.explanation import explain
 from cosep.assess.path import SelectionPath, selection_path
@@ -26,10 +27,16 @@ from cosep.io.weights import read_weights
 from cosep.metrics import clustering_accuracy
 from cosep.records.factorization import Factorization
 from cosep.report.page import write_page
+from cosep.utils.messages import shown
 from cosep.utils.types import Callback
+from cosep.utils.warn import warn
 
 # The path of m x n data with r1 selected rows and r2 columns is in the report if m r1^2 + n r2^2 is at most this.
 MAX_PATH_COST = 1 << 25
+
+
+# What a column of weights is usually called.
+WEIGHT_NAMES = ("weight", "weights", "sample_weight", "sample weight")
 
 
 class MatrixSource:
@@ -41,10 +48,18 @@ class MatrixSource:
         Returns the matrix with its names; called once.
     earlier : EarlierAnswer, optional
         The answer whose rows and columns stay.
+    table : mapping, optional
+        How the table is read, to be stored with the model for new rows.
     """
 
-    def __init__(self, reader: Callable[[], NamedMatrix], earlier: EarlierAnswer | None = None) -> None:
+    def __init__(
+        self,
+        reader: Callable[[], NamedMatrix],
+        earlier: EarlierAnswer | None = None,
+        table: Mapping[str, str] | None = None,
+    ) -> None:
         self.reader, self.earlier = reader, earlier
+        self.table: dict[str, Any] = {"table": dict(table)} if table else {}
         self.pools: dict[str, Any] = {}
         self.choice: RankChoice | None = None
         self.norm: dict[str, Any] = {}
@@ -69,6 +84,8 @@ class MatrixSource:
         """Choose the rank if asked to, and fit."""
         data, (m, n) = self.data, self.data.values.shape
         weights = None if options.weights is None else read_weights(options.weights, data.row_names)
+        if weights is None and data.texts is None:
+            warn_of_weights(data.col_names)
         self.norm = {"scaling": options.scaling, "sample_weight": weights}
         n_rows, n_cols = default_count(options.n_rows, m), default_count(options.n_cols, n)
         if options.choose_rank:
@@ -81,7 +98,7 @@ class MatrixSource:
         record = model.fit(data.values, sample_weight=self.norm["sample_weight"]).factorization_
         text = {} if data.text_options is None else {"text": dict(data.text_options)}
         names: dict[str, Any] = {"row_names": data.row_names, "col_names": data.col_names}
-        return replace(record, **names, meta={**record.meta, **meta, **text})
+        return replace(record, **names, meta={**record.meta, **meta, **text, **self.table})
 
     def describe(self, record: Factorization, folder: Path, callback: Callback) -> Findings:  # noqa: ARG002 - no pass to report
         """Return the findings, and write the table of rows."""
@@ -129,6 +146,17 @@ class MatrixSource:
             return None
         known = {"method": options.method, "n_draws": options.n_draws, **self.norm}
         return stability(self.data.values, record.selection, **known, callback=callback)
+
+
+def warn_of_weights(col_names: NDArray[Any]) -> None:
+    """Warn if a column of the data is named as weights of the rows would be."""
+    for name in col_names.tolist():
+        if name.strip().lower() in WEIGHT_NAMES:
+            warn(
+                f"Column {shown(name)} was read as data. If it says how much each row counts, leave it out by "
+                f"--drop {name.strip()}, and pass it as --weights FILE, a .csv of the names of rows and their weights.",
+                UserWarning,
+            )
 
 
 def is_path_cheap(record: Factorization) -> bool:

@@ -54,6 +54,13 @@ def text_options(record: Factorization) -> dict[str, Any]:
     return {**settings, "vocabulary": words} if len(set(words)) == len(words) else settings
 
 
+def table_options(record: Factorization) -> tuple[list[str], dict[str, Any]]:
+    """Return the columns of a model, and how the table that it was fitted to was read."""
+    stored = record.meta.get("table", {})
+    known = {name: one for name, one in stored.items() if isinstance(one, str)} if isinstance(stored, dict) else {}
+    return list(map(str, np.asarray(record.col_names))), known
+
+
 def positions_in(found: NDArray[Any], wanted: NDArray[Any], what: str) -> Indices | None:
     """Return where wanted names are among those found, None if both are the same.
 

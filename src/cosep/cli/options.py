@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-MATRICES = "A matrix (.mtx, .npz, .npy, .csv, .tsv, .parquet, .mat, .h5ad)"
+MATRICES = "A matrix (.mtx, .npz, .npy, .csv, .tsv, .xlsx, .parquet, .mat, .h5ad)"
 TEXTS = "texts (a folder of .txt, a .txt with one text per line, .jsonl, or a table with --text-column)"
 BLOCKS = "blocks of rows that need not fit in memory (a Zarr store, or a folder of .npz, .npy or .parquet)"
 
@@ -50,6 +50,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
 
+# Options of a table that count for new rows too, unless others are given.
+REPEATED = ("sep", "decimal", "sheet", "layout", "index")
+
+
 @dataclass(frozen=True)
 class FileOptions:
     """How a file is read."""
@@ -62,13 +66,29 @@ class FileOptions:
         str | None, typer.Option(help="What a table holds: wide or triplets. Default: guessed from its columns.")
     ] = None
     index: Annotated[str | None, typer.Option(help="The column or field with the names of the rows.")] = None
+    sep: Annotated[
+        str | None, typer.Option(help="The separator of a table as text, such as ; or tab. Default: found in the file.")
+    ] = None
+    decimal: Annotated[
+        str | None, typer.Option(help="The decimal mark of a table as text: . or a comma. Default: found in the file.")
+    ] = None
+    sheet: Annotated[str | None, typer.Option(help="The sheet of an Excel file. Default: the first one.")] = None
+    columns: Annotated[
+        list[str] | None, typer.Option(help="The columns of a table to keep, such as height,width. Default: all.")
+    ] = None
+    drop: Annotated[list[str] | None, typer.Option(help="The columns of a table to leave out, such as species.")] = None
     variable: Annotated[str | None, typer.Option(help="The matrix to read from a .mat file with several.")] = None
     layer: Annotated[str | None, typer.Option(help="The layer to read from an .h5ad file or a store, or raw.")] = None
     text_column: Annotated[str | None, typer.Option(help="The column or field with the texts.")] = None
 
-    def of_file(self) -> dict[str, str | None]:
-        """Return what `cosep.io.read` takes, except for texts."""
-        return {name: getattr(self, name) for name in ("kind", "layout", "index", "variable", "layer")}
+    def of_file(self) -> dict[str, Any]:
+        """Return what `cosep.io.read` takes, except for the kind of the file, labels and texts."""
+        names = (*REPEATED, "columns", "drop", "variable", "layer")
+        return {name: getattr(self, name) or None for name in names}
+
+    def of_table(self) -> dict[str, str]:
+        """Return how a table is read that its columns do not tell, for new rows of the same kind."""
+        return {name: value for name in REPEATED if (value := getattr(self, name))}
 
 
 @dataclass(frozen=True)
@@ -120,6 +140,7 @@ class BlockOptions:
 # Options for INPUT in memory, and for INPUT in blocks of rows, by their parameters.
 MEMORY_ONLY = (
     *("choose", "stability", "labels", "label_column", "kind", "layout", "index", "variable"),
+    *("sep", "decimal", "sheet", "columns", "drop"),
     *("text_column", "stop_words", "min_df", "top_words", "complete"),
 )
 BLOCKS_ONLY = tuple(field.name for field in fields(BlockOptions))

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from cosep.cli.console import json_text
 from cosep.cli.folder import complete_file
-from cosep.cli.model_folder import load_model, positions_in, text_options
+from cosep.cli.model_folder import load_model, positions_in, table_options, text_options
 from cosep.cli.progress import no_progress, progress
 from cosep.cli.tables import check_zero_bytes, formula_warning, rounded, write_table
 from cosep.findings.block_groups import col_names_of, in_groups, row_names_at
@@ -27,14 +27,14 @@ from cosep.utils.types import Indices
 # The text of a number takes about this many times the room of the number.
 TEXT_GROWTH = 16
 
-# Reads INPUT, given how to count the words of texts.
-TextReader = Callable[[dict[str, Any]], NamedMatrix]
+# Reads INPUT, given how to count the words of texts, and the columns and reading of the table of the model.
+RowReader = Callable[[dict[str, Any], tuple[list[str], dict[str, Any]]], NamedMatrix]
 
 
-def run(model: Path, read: TextReader, out: Path | None, *, complete: bool, as_json: bool) -> None:
+def run(model: Path, read: RowReader, out: Path | None, *, complete: bool, as_json: bool) -> None:
     """Read the model and the new rows, and write what the model says about the rows."""
     record = load_model(model)
-    data = read(text_options(record))
+    data = read(text_options(record), table_options(record))
     check_zero_bytes(data.row_names)
     table = (completed if complete else transformed)(record, data)
     if out is None:

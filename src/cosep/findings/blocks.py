@@ -19,7 +19,7 @@ from cosep.estimators import CoSeparableNMF
 from cosep.findings.block_groups import col_names_of, in_groups, row_names_at
 from cosep.findings.describe import MOST_CLOSEST, Measured, findings_of
 from cosep.findings.record import Entry, Findings
-from cosep.findings.sentences import share_of_bound
+from cosep.findings.sentences import largest_line, share_of_bound
 from cosep.findings.tables import table_of
 from cosep.findings.topics import closest_rows, held_parts, topics_of
 from cosep.findings.wording import percent
@@ -101,6 +101,8 @@ class BlockSums(NamedTuple):
         The number of rows that hold nothing of any topic, and of nonzero entries.
     gram, products, crosses, squares : ndarray
         ``Q1'Q1``, ``Y'Q1``, ``Y'Y(:,cols)``, and the squared norms of the columns of ``Y = D X``, with ``Q1 = D P1``.
+    plain : ndarray
+        The squared norms of the columns of X.
     """
 
     sizes: Indices
@@ -110,6 +112,7 @@ class BlockSums(NamedTuple):
     products: Array
     crosses: Array
     squares: Array
+    plain: Array
 
     def merge(self, others: Sequence["BlockSums"]) -> "BlockSums":
         """Add following rows."""
@@ -153,6 +156,7 @@ def explain_block(task: BlockTask, block: LocalMatrix, start: int) -> ExplainedB
         Y.cross(Q1),
         Y.cross(Y.take(cols=fit.col_indices)),
         Y.squared_norms(),
+        block.squared_norms(),
     )
     return ExplainedBlock(RowFactors(P1.astype(task.dtype), U.astype(task.dtype), labels), closest, sums)
 
@@ -202,6 +206,7 @@ def describe_blocks(
         int(found.sums.n_unassigned),
         {},
         _column_table(record, found.sums, result.norm.cols),
+        (largest_line("column", found.sums.plain, found.sums.squares * result.norm.cols**2),),
     )
     return findings_of(record, topics, measured)
 

@@ -7,7 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.findings.record import Anchor, Entry, Findings, Topic
-from cosep.findings.sentences import certificate_sentences, found_sentences, norm_sentence, warning_sentences
+from cosep.findings.sentences import (
+    LargestLine,
+    certificate_sentences,
+    found_sentences,
+    largest_line,
+    norm_sentence,
+    unit_sentence,
+    warning_sentences,
+)
 from cosep.findings.tables import clusters_of, row_table
 from cosep.findings.topics import Topics, closest_rows, held_parts, topics_of
 from cosep.findings.versions import versions
@@ -91,7 +99,17 @@ def describe(factorization: Factorization, X: Any) -> Findings:
             int((~(topics.row_factor > 0).any(axis=1)).sum()),
             row_table(record, topics, M),
             row_table(record.T, topics_of(record.T), M.T),
+            _largest_lines(M, topics),
         ),
+    )
+
+
+def _largest_lines(M: LocalMatrix, topics: Topics) -> tuple[LargestLine, ...]:
+    """Return the column, and the row, with the largest share of the squares."""
+    plain, A = M.mantissa, M.mantissa.scaled(topics.row_scale, topics.col_scale)
+    return (
+        largest_line("column", plain.squared_norms(), A.squared_norms()),
+        largest_line("row", plain.T.squared_norms(), A.T.squared_norms()),
     )
 
 
@@ -129,6 +147,8 @@ class Measured(NamedTuple):
         As in `Findings`.
     rows, cols : dict of ndarray
         As in `Findings`.
+    largest : tuple of LargestLine
+        The column with the largest share of the squares, and the row if it is known.
     """
 
     shape: tuple[int, int]
@@ -143,6 +163,7 @@ class Measured(NamedTuple):
     n_unassigned: int
     rows: Table
     cols: Table
+    largest: tuple[LargestLine, ...]
 
 
 def findings_of(record: Factorization, topics: Topics, measured: Measured) -> Findings:
@@ -181,11 +202,13 @@ def findings_of(record: Factorization, topics: Topics, measured: Measured) -> Fi
         warnings=(),
         versions=versions(),
     )
+    names = {"row": row_names, "column": col_names}
+    units = [unit_sentence(one, str(names[one.kind][one.position]), found.scaling) for one in measured.largest]
     return replace(
         found,
         sentences=found_sentences(found),
         certificate=(norm_sentence(found), *found.certificate),
-        warnings=warning_sentences(record, found.shares),
+        warnings=warning_sentences(record, found.shares, units),
     )
 
 

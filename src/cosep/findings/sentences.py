@@ -1,6 +1,7 @@
 """Plain sentences about a fit: what was found, what is proven, and what to mind."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,7 +9,10 @@ from cosep.findings.record import Findings
 from cosep.findings.wording import name_or_number, percent, squeezed
 from cosep.records.factorization import Factorization
 from cosep.utils.messages import counted
+from cosep.utils.types import Array
 
+# A column with more than this share of all squares outweighs the others, if there are at least this many columns.
+MAX_LINE_SHARE, FEWEST_LINES = 0.5, 3
 # Refitting that adds more than this share of the refitted value is worth a warning.
 MAX_REFIT_GAIN = 0.5
 
@@ -97,10 +101,63 @@ def certificate_sentences(factorization: Factorization) -> tuple[str, ...]:
     )
 
 
-def warning_sentences(factorization: Factorization, shares: Mapping[str, float]) -> tuple[str, ...]:
-    """Return what to mind before the result is used: warnings that the factorization stores, and those of its core."""
+class LargestLine(NamedTuple):
+    """The row or column with the largest share of the squares of the matrix.
+
+    Attributes
+    ----------
+    kind : str
+        "row" or "column".
+    position : int
+        Its position.
+    n_lines : int
+        The number of rows or columns.
+    share, norm_share : float
+        Its share of the squares in the plain norm, and in the norm of the model.
+    """
+
+    kind: str
+    position: int
+    n_lines: int
+    share: float
+    norm_share: float
+
+
+def largest_line(kind: str, squares: Array, norm_squares: Array) -> LargestLine:
+    """Return the row or column with the largest of these squares, and what the norm of the model makes of it."""
+    j = int(np.argmax(squares))
+    total, norm_total = float(squares.sum()), float(norm_squares.sum())
+    parts = (squares[j] / total if total > 0 else 0.0, norm_squares[j] / norm_total if norm_total > 0 else 0.0)
+    return LargestLine(kind, j, len(squares), *map(float, parts))
+
+
+def unit_sentence(line: LargestLine, name: str, scaling: str | None) -> str:
+    """Return that a row or column holds most of the squares, and what the norm does about it; "" if it does not."""
+    if line.n_lines < FEWEST_LINES or line.share <= MAX_LINE_SHARE:
+        return ""
+    kind, other = line.kind, f"{line.kind}s"
+    what = (
+        f"{kind.capitalize()} \u201c{squeezed(name_or_number(name, line.position, kind), 80)}\u201d holds "
+        f"{percent(line.share)} of the squares of the matrix, as happens where {other} have different units"
+    )
+    if scaling is None:
+        return f"{what}; the plain norm leaves that as it is, and scaling {other!r} gives all {other} the same sum."
+    after = f"the norm of the model (scaling: {scaling}) leaves it {percent(line.norm_share)} of them"
+    if line.norm_share <= MAX_LINE_SHARE or scaling == other:
+        return f"{what}; {after}."
+    return f"{what}; {after}, and scaling {other!r} gives all {other} the same sum."
+
+
+def warning_sentences(
+    factorization: Factorization, shares: Mapping[str, float], units: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return what to mind before the result is used: warnings that the factorization stores, and those of its core.
+
+    ``units`` are sentences about rows and columns that outweigh the others.
+    """
     stored = factorization.meta.get("warnings")
     core, sentences = factorization.diagnose_core(), [*stored] if isinstance(stored, (list, tuple)) else []
+    sentences += filter(None, units)
     if core.permuted_diagonal:
         sentences.append(
             "Each selected row meets exactly one selected column. Weights refitted to such a core are those of plain "

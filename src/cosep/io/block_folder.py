@@ -13,7 +13,7 @@ from cosep.io.input_source import InputSource, check_folder_entry, fingerprint, 
 from cosep.io.numpy_file import npy_header, npz_header
 from cosep.io.parquet_table import PARQUET_SUFFIXES, ParquetTable
 from cosep.io.reading import read
-from cosep.io.table_layout import find_layout
+from cosep.io.table_layout import TableOptions, find_layout
 from cosep.records.archive import ArrayHeader
 from cosep.utils.extras import optional
 from cosep.utils.messages import shown
@@ -82,7 +82,7 @@ def _table_blocks(paths: list[Path]) -> dict[str, Any]:
     lengths = [header.n_rows for header in headers]
     with open_source(paths[int(np.argmax(np.array(lengths) > 0))], None) as source:
         table = ParquetTable(source)
-        layout = find_layout(source, table.names, table.sample, "wide", table.index, None)
+        layout = find_layout(source, table.names, table.sample, TableOptions(layout="wide"), table.index)
     index = None if layout.index is None else layout.names[layout.index]
     files = [str(path) for path in paths]
     return {

@@ -6,13 +6,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from cosep.io.csv_records import parse_records
+from cosep.io.csv_records import COMPARED_RECORDS, KNOWN_SEPARATORS, find_separator, parse_records
 from cosep.io.input_source import BYTES_PER_LINE, InputSource
-from cosep.io.table_layout import MISSING, NUMBER, SAMPLE_ROWS, are_numbers
+from cosep.io.table_layout import (
+    COMMA_NUMBER,
+    MISSING,
+    NUMBER,
+    SAMPLE_ROWS,
+    TableOptions,
+    are_numbers,
+    fail_for_text,
+    find_decimal,
+)
 from cosep.utils.extras import optional
 from cosep.utils.messages import shown
 
-SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 # A piece that is parsed at a time has this many bytes, or this many rows if they are long. A row may have a few pieces.
 PIECE_BYTES = 1 << 22
 PIECE_ROWS = 128
@@ -28,29 +36,38 @@ class CsvTable:
 
     Attributes
     ----------
+    separator, decimal : str
+        The separator of fields, and the decimal mark.
     names : list of str
         The header.
     sample : list of list of str
-        The first rows.
+        The first rows, with decimal points.
     index : None
         The file itself does not say which column holds the row names.
     """
 
     index: str | None = None
 
-    def __init__(self, source: InputSource) -> None:
+    def __init__(self, source: InputSource, options: TableOptions) -> None:
         self.source = source
-        self.separator = SEPARATORS[source.suffix]
+        self.separator = "".join(KNOWN_SEPARATORS) if options.sep is None else options.sep
         self.arrow = optional("pyarrow", f"reading {source.suffix}", "cli")
         self.csv = optional("pyarrow.csv", f"reading {source.suffix}", "cli")
+        if options.sep is None:
+            with source.expecting("a table"), source.open_bytes(text=True) as stream:
+                first = list(itertools.islice(self._lines(stream), COMPARED_RECORDS))
+                self.separator = find_separator(first, source.suffix)
         with source.expecting("a table"), self._after_header() as (header, stream):
             rows = max(1, min(SAMPLE_ROWS, SAMPLE_FIELDS // max(1, len(header))))
             self.sample = list(itertools.islice(self._records(stream), rows))
         if not self.sample:
             source.fail("has a header but no rows; expected at least one.")
         width = len(self.sample[0])
-        if len(header) == 1 and self.separator == "," and max(map(header[0].count, ";\t")):
-            source.fail("the separator is not a comma; save it with commas, or with tabs as .tsv.")
+        if len(header) == 1 and max(map(header[0].count, KNOWN_SEPARATORS)):
+            source.fail(
+                f"the header {shown(header[0], 50)} is not separated as the rows are; separate all lines by the same "
+                "character, and pass it as sep=."
+            )
         if len(header) == width - 1:
             header = ["", *header]  # R omits the header of the row names
         if len(header) != width:
@@ -58,6 +75,12 @@ class CsvTable:
         if are_numbers(header) and "" not in header and header != [str(j) for j in range(width)]:
             source.fail("the first line has only numbers; add a line with the names of the columns above it.")
         self.names = header
+        self.decimal = find_decimal(source, self.sample, self.separator) if options.decimal is None else options.decimal
+        if self.decimal == ",":
+            self.sample = [
+                [one.replace(",", ".") if COMMA_NUMBER.fullmatch(one) else one for one in record]
+                for record in self.sample
+            ]
 
     def _records(self, stream: BinaryIO) -> Iterator[list[str]]:
         """Yield records, without reading beyond the last one."""
@@ -68,7 +91,7 @@ class CsvTable:
         for line in self.source.limited(lines, BYTES_PER_LINE, "its lines"):
             if len(line) == MAX_LINE_BYTES:
                 self.source.fail(f"has a line of more than {MAX_LINE_BYTES} bytes; is it a table?")
-            count = line.count(self.separator.encode())
+            count = max(line.count(separator.encode()) for separator in self.separator)
             self.source.check_growth(BYTES_PER_FIELD * count, f"a line of {count + 1} fields")
             yield line.decode()
 
@@ -88,7 +111,11 @@ class CsvTable:
         done = 0
         parse = self.csv.ParseOptions(delimiter=self.separator, newlines_in_values=True)
         convert = self.csv.ConvertOptions(
-            column_types=kinds, include_columns=list(kinds), null_values=list(MISSING), strings_can_be_null=False
+            column_types=kinds,
+            include_columns=list(kinds),
+            null_values=list(MISSING),
+            strings_can_be_null=False,
+            decimal_point=self.decimal,
         )
         with self.source.expecting("a table"), self._after_header() as (_, stream):
             # Arrow gets bytes, not a Python file, because its threads must not call Python at shutdown.
@@ -135,8 +162,6 @@ class CsvTable:
                 if len(record) != len(self.names):
                     self.source.fail(f"row {at} has {len(record)} columns instead of {len(self.names)}; fix it.")
                 for j in numbers:
-                    if record[j] not in MISSING and not NUMBER.fullmatch(record[j]):
-                        self.source.fail(
-                            f"expected a number in row {at}, column {shown(self.names[j])}, got "
-                            f"{shown(record[j], 50)}; drop the column, or pass it as index= or labels=."
-                        )
+                    field = record[j] if self.decimal == "." else record[j].replace(".", "?").replace(",", ".")
+                    if record[j] not in MISSING and not NUMBER.fullmatch(field):
+                        fail_for_text(self.source, [self.names[j]], record[j], f"row {at}")

@@ -41,7 +41,7 @@ CHECK_EVERY = 1 << 10
 # Memory counted for a line, even a blank one, so that a file cannot hold many millions of them.
 BYTES_PER_LINE = 128
 # Suffixes of folders and of files that are not text.
-BINARY = ("/", ".npy", ".npz", ".mat", ".h5ad", ".parquet", ".pq")
+BINARY = ("/", ".npy", ".npz", ".mat", ".h5ad", ".parquet", ".pq", ".xlsx", ".xlsm")
 
 Entry = TypeVar("Entry")
 

@@ -3,8 +3,7 @@
 import os
 from typing import Any
 
-from cosep.io.csv_records import parse_records
-from cosep.io.csv_table import SEPARATORS
+from cosep.io.csv_records import SEPARATORS, detected_records
 from cosep.io.input_source import InputSource, open_source
 from cosep.io.named_matrix import Names, as_names
 from cosep.utils.columns import flat
@@ -71,9 +70,7 @@ def read_labels(path: str | os.PathLike[str], row_names: Any) -> Names:
     with open_source(path, None) as source:
         if source.suffix in SEPARATORS:
             with source.expecting("a table of names and labels"), source.open_text() as stream:
-                table = list(
-                    source.limited(parse_records(stream, SEPARATORS[source.suffix]), BYTES_PER_LINE, "its rows")
-                )
+                table = list(source.limited(detected_records(stream, source.suffix), BYTES_PER_LINE, "its rows"))
             widths = {len(record) for record in table}
             if widths == {2}:
                 return as_names(source, _by_name(source, table[1:], names))

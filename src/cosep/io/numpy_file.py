@@ -45,7 +45,7 @@ def npz_header(source: InputSource) -> ArrayHeader:
     """Return the shape and type of the matrix that `read_npz` would read, without reading its entries."""
     with source.expecting(NPZ):
         headers = _headers(source)
-        if "format" not in headers:
+        if _sparse_format(source, headers) is None:
             return _check_header(source, headers[_choose_array(source, headers, None)])
         return _check_header(source, ArrayHeader(_shape(source), headers["data"].dtype), headers["data"].n_entries)
 
@@ -54,8 +54,9 @@ def read_npz(source: InputSource, variable: str | None) -> NamedMatrix:
     """Read a matrix saved by scipy.sparse.save_npz, or an array saved by numpy.savez."""
     with source.expecting(NPZ):
         headers = _headers(source)
-        if "format" in headers and variable is None:
-            return build_named_matrix(source, _sparse(source, headers))
+        kind = _sparse_format(source, headers)
+        if kind is not None and variable is None:
+            return build_named_matrix(source, _sparse(source, headers, kind))
         name = _choose_array(source, headers, variable)
         _check_header(source, headers[name])
         values = read_arrays(source.path, [name])[name]
@@ -80,9 +81,20 @@ def _shape(source: InputSource) -> tuple[int, ...]:
     return tuple(int(size) for size in read_arrays(source.path, ["shape"])["shape"][:3])
 
 
-def _sparse(source: InputSource, headers: Mapping[str, ArrayHeader]) -> Any:
-    stored = read_arrays(source.path, ["format"])["format"].item()
-    kind = stored.decode() if isinstance(stored, bytes) else str(stored)
+def _sparse_format(source: InputSource, headers: Mapping[str, ArrayHeader]) -> str | None:
+    """Return the format of a sparse matrix, also if its parts were saved without one; None for other arrays."""
+    if "format" in headers:
+        stored = read_arrays(source.path, ["format"])["format"].item()
+        return stored.decode() if isinstance(stored, bytes) else str(stored)
+    if set(SPARSE_PARTS["coo"]) <= set(headers):
+        return "coo"
+    if not set(COMPRESSED) <= set(headers) or headers["data"].shape != headers["indices"].shape:
+        return None
+    # The pointers of a square matrix fit both formats; csr is the usual one.
+    return "csr" if headers["indptr"].n_entries == (*_shape(source), 0)[0] + 1 else "csc"
+
+
+def _sparse(source: InputSource, headers: Mapping[str, ArrayHeader], kind: str) -> Any:
     parts = SPARSE_PARTS.get(kind, ())
     if not parts or not set(parts) <= set(headers):
         source.fail(

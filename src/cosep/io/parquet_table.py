@@ -62,6 +62,8 @@ class ParquetTable:
     def _text(self, column: Any) -> Any:
         if self.arrow.types.is_dictionary(column.type):
             column = column.dictionary_decode()
+        if self.arrow.types.is_boolean(column.type):
+            column = column.cast(self.arrow.uint8())
         if self.arrow.types.is_nested(column.type) or self.arrow.types.is_binary(column.type):
             return self.arrow.array([str(value) for value in column.to_pylist()])
         return column.cast(self.arrow.string()).fill_null("")

@@ -1,10 +1,11 @@
 """The reader of matrices with names, for all file formats."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cosep.io.csv_table import SEPARATORS
+from cosep.io.csv_records import SEPARATORS
+from cosep.io.excel_table import EXCEL_SUFFIXES
 from cosep.io.h5ad_file import read_h5ad
 from cosep.io.input_source import InputSource, open_source
 from cosep.io.json_lines import read_json_lines
@@ -13,21 +14,31 @@ from cosep.io.matrix_market import read_matrix_market
 from cosep.io.named_matrix import NamedMatrix
 from cosep.io.numpy_file import read_npy, read_npz
 from cosep.io.parquet_table import PARQUET_SUFFIXES
-from cosep.io.table_layout import LAYOUTS
+from cosep.io.table_layout import DECIMALS, LAYOUTS
 from cosep.io.tables import read_table, read_text_column
 from cosep.io.texts import count_texts, read_folder, read_lines
 from cosep.io.word_counts import TextOptions
 from cosep.utils.messages import shown
 
+# Words for separators that are hard to type.
+SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "space": " "}
+TABLE_OPTIONS = frozenset({"sep", "decimal", "sheet", "layout", "index", "labels", "columns", "drop"})
+NOT_SEPARATORS = "\"'.+-\r\n\0"
 
-def read(
+
+def read(  # noqa: PLR0913 - the options of all formats
     path: str | os.PathLike[str],
     *,
     kind: str | None = None,
     text: TextOptions | None = None,
+    sep: str | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
     layout: str | None = None,
     index: str | None = None,
     labels: str | None = None,
+    columns: str | Sequence[str] | None = None,
+    drop: str | Sequence[str] | None = None,
     variable: str | None = None,
     layer: str | None = None,
 ) -> NamedMatrix:
@@ -36,9 +47,9 @@ def read(
     The suffix of the file determines the format:
 
     ====================  ==============================================================================================
-    ``.csv .tsv``         a table with a header: wide, triplets or texts; also ``.parquet``
+    ``.csv .tsv``         a table with a header: wide, triplets or texts; also ``.parquet`` and ``.xlsx``
     ``.mtx``              Matrix Market
-    ``.npz .npy``         scipy.sparse.save_npz, numpy.savez, numpy.save
+    ``.npz .npy``         scipy.sparse.save_npz, numpy.savez (also of the parts of a csr matrix), numpy.save
     ``.mat``              MATLAB, up to version 7
     ``.h5ad``             AnnData
     ``.txt``              one text per line, blank lines skipped
@@ -48,10 +59,10 @@ def read(
 
     Text formats are in UTF-8, and may be compressed: ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. The first column of a wide
     table holds the row names if it has no header or contains anything but numbers. A table of three columns lists
-    triplets (row, column, value) if the third column holds numbers and the second does not; integers may be names, and
-    repeated entries are summed. Names are not changed, also "NA" and "007". Sparse matrices stay sparse, and a table
-    becomes sparse if less than a third of its entries are nonzero. Dense tables of more than 1 GiB become float32 if
-    that is exact.
+    triplets (row, column, value) if the third column holds numbers and the second does not, or if the header says so,
+    as "document, word, count" does; integers may be names, and repeated entries are summed. Names are not changed, also
+    "NA" and "007". Sparse matrices stay sparse, and a table becomes sparse if less than a third of its entries are
+    nonzero. Dense tables of more than 1 GiB become float32 if that is exact.
 
     Parameters
     ----------
@@ -61,6 +72,14 @@ def read(
         The suffix to use instead of that of the path, such as "csv.gz".
     text : TextOptions, optional
         How to count words. Set its `column` to read the texts of a table. Default: ``TextOptions()`` for texts.
+    sep : str, optional
+        The separator of a table as text, one character, or "tab". Default: found from the first lines, among comma,
+        semicolon, tab and "|".
+    decimal : "." or ",", optional
+        The decimal mark of a table as text. Default: found from the first rows. Digits in groups of three (1,234.5) are
+        not read.
+    sheet : str, optional
+        The sheet of an Excel file. Default: the first one.
     layout : "wide" or "triplets", optional
         The layout of a table. Default: determined as described above.
     index : str, optional
@@ -69,6 +88,9 @@ def read(
     labels : str, optional
         The column of a table or of ``obs``, the field of JSON lines, or the MATLAB variable with the label of each row.
         Default: no labels.
+    columns, drop : str or list of str, optional
+        The columns of a table to keep, and those to leave out. A text names one column, or several separated by commas.
+        A first column with row names is kept unless it is left out. Default: all columns.
     variable : str, optional
         The matrix of a ``.mat`` or ``.npz`` file to read. Default: the only one.
     layer : str, optional
@@ -109,23 +131,94 @@ def read(
     >>> matrix.row_names.tolist(), matrix.values.tolist()
     (['NA', 'TP53'], [[3.0, 1.0], [2.0, 5.0]])
     """
-    options = {"layout": layout, "index": index, "labels": labels, "variable": variable, "layer": layer}
+    options: dict[str, Any] = {
+        "sep": sep,
+        "decimal": decimal,
+        "sheet": sheet,
+        "layout": layout,
+        "index": index,
+        "labels": labels,
+        "columns": columns,
+        "drop": drop,
+        "variable": variable,
+        "layer": layer,
+    }
+    return _read(path, kind, text, options)
+
+
+def read_for_model(
+    path: str | os.PathLike[str],
+    kind: str | None,
+    text: TextOptions | None,
+    options: Mapping[str, Any],
+    model: tuple[Sequence[str], Mapping[str, Any]],
+) -> NamedMatrix:
+    """Read new rows for a model: of a table, only its columns, and as the table that it was fitted to.
+
+    Parameters
+    ----------
+    path, kind, text
+        As in `read`.
+    options : mapping
+        Other options of `read`.
+    model : tuple
+        The columns of the model, and the options that its own file was read with, which count if they apply here and
+        `options` has no others.
+    """
+    names, earlier = model
+    return _read(path, kind, text, options, frozenset(map(str, names)), earlier)
+
+
+def _read(
+    path: Any,
+    kind: Any,
+    text: Any,
+    options: Mapping[str, Any],
+    known: frozenset[str] | None = None,
+    earlier: Mapping[str, Any] | None = None,
+) -> NamedMatrix:
     if text is not None and not isinstance(text, TextOptions):
         msg = f"text={shown(text)} must be TextOptions, or None."
         raise ValueError(msg)
-    for name, value in (*options.items(), ("kind", kind)):
-        if value is not None and not isinstance(value, str):
-            msg = f"{name}={shown(value)} must be a str or None."
-            raise ValueError(msg)
-    if layout is not None and layout not in LAYOUTS:
-        msg = f"layout={shown(layout)} must be one of {', '.join(map(repr, LAYOUTS))}."
-        raise ValueError(msg)
+    checked = {name: _checked(name, value) for name, value in {**options, "kind": kind}.items()}
+    del checked["kind"]
     with open_source(path, kind) as source:
         reader = _reader(source, text)
-        for name, value in options.items():
+        for name, value in checked.items():
             if value is not None and name not in reader.options:
                 source.fail(f"{name}={shown(value)} does not apply to this kind of file; leave it out.")
-        return reader.read(source, **{name: options[name] for name in reader.options})
+        chosen = {name: checked.get(name) for name in reader.options}
+        for name, value in (earlier or {}).items():
+            if name in chosen and chosen[name] is None:
+                chosen[name] = _checked(name, value)
+        if known is not None and "columns" in reader.options:
+            chosen["known"] = known
+        return reader.read(source, **chosen)
+
+
+def _checked(name: str, value: Any) -> Any:
+    """Return an option of `read`; raise ValueError if it is not what it must be."""
+    if value is None:
+        return None
+    if name in {"columns", "drop"}:
+        listed = [value] if isinstance(value, str) else value
+        if isinstance(listed, (list, tuple)) and listed and all(isinstance(one, str) for one in listed):
+            return tuple(listed)
+        msg = f"{name}={shown(value)} must be a str, a list of them with at least one, or None."
+        raise ValueError(msg)
+    if not isinstance(value, str):
+        msg = f"{name}={shown(value)} must be a str or None."
+        raise ValueError(msg)
+    choices = {"layout": LAYOUTS, "decimal": DECIMALS}.get(name)
+    if choices is not None and value not in choices:
+        msg = f"{name}={shown(value)} must be one of {', '.join(map(repr, choices))}."
+        raise ValueError(msg)
+    if name == "sep":
+        value = SEPARATOR_NAMES.get(value, value)
+        if len(value) != 1 or not value.isascii() or value.isalnum() or value in NOT_SEPARATORS:
+            msg = f"sep={shown(value)} must be one character, such as ';', or 'tab'."
+            raise ValueError(msg)
+    return value
 
 
 class _Reader(NamedTuple):
@@ -159,9 +252,13 @@ def _reader(source: InputSource, text: TextOptions | None) -> _Reader:
     """Return the reader of a format."""
     column = None if text is None else text.column
     table = (
-        _Reader(read_table, frozenset({"layout", "index", "labels"}), streams=True)
+        _Reader(read_table, TABLE_OPTIONS, streams=True)
         if text is None or column is None
-        else _texts(lambda source, **chosen: read_text_column(source, text, **chosen), text, "index", "labels")
+        else _texts(
+            lambda source, **chosen: read_text_column(source, text, **chosen),
+            text,
+            *("sep", "decimal", "sheet", "index", "labels"),
+        )
     )
     json_lines = _texts(lambda source, **chosen: read_json_lines(source, column, **chosen), text, "index", "labels")
     readers = {
@@ -169,8 +266,11 @@ def _reader(source: InputSource, text: TextOptions | None) -> _Reader:
         ".txt": _texts(read_lines, text),
         ".jsonl": json_lines,
         ".ndjson": json_lines,
-        **dict.fromkeys(SEPARATORS, table),
-        **dict.fromkeys(PARQUET_SUFFIXES, table._replace(streams=False)),
+        **dict.fromkeys(SEPARATORS, table._replace(options=table.options - {"sheet"})),
+        **dict.fromkeys(
+            PARQUET_SUFFIXES, table._replace(options=table.options - {"sep", "decimal", "sheet"}, streams=False)
+        ),
+        **dict.fromkeys(EXCEL_SUFFIXES, table._replace(options=table.options - {"sep", "decimal"}, streams=False)),
         ".mtx": _Reader(read_matrix_market, streams=True),
         ".npy": _Reader(read_npy),
         ".npz": _Reader(read_npz, frozenset({"variable"})),

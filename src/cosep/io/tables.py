@@ -1,4 +1,4 @@
-"""Matrices and texts in tables: ``.csv``, ``.tsv`` and ``.parquet`` files, read in pieces."""
+"""Matrices and texts in tables: ``.csv``, ``.tsv``, ``.parquet`` and ``.xlsx`` files, read in pieces."""
 
 from typing import Any
 
@@ -6,31 +6,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.io.csv_table import CsvTable
+from cosep.io.excel_table import EXCEL_SUFFIXES, ExcelTable
 from cosep.io.growing_matrix import GrowingMatrix
 from cosep.io.input_source import InputSource
 from cosep.io.named_matrix import NamedMatrix, as_names, build_named_matrix, numbered
 from cosep.io.parquet_table import PARQUET_SUFFIXES, ParquetTable
-from cosep.io.table_layout import Layout, find_column, find_layout
+from cosep.io.table_layout import Layout, TableOptions, find_column, find_layout
 from cosep.io.texts import BYTES_PER_CHARACTER, NamedTexts
 from cosep.io.triplets import Triplets
 from cosep.io.word_counts import TextOptions
 from cosep.utils.messages import shown
 
-Table = CsvTable | ParquetTable
+Table = CsvTable | ParquetTable | ExcelTable
 # Memory for a name, in addition to its characters.
 BYTES_PER_NAME = 64
 
 
-def open_table(source: InputSource) -> Table:
+def open_table(source: InputSource, options: TableOptions) -> Table:
     """Open a table by the suffix of its file."""
-    return ParquetTable(source) if source.suffix in PARQUET_SUFFIXES else CsvTable(source)
+    if source.suffix in PARQUET_SUFFIXES:
+        return ParquetTable(source)
+    return ExcelTable(source, options) if source.suffix in EXCEL_SUFFIXES else CsvTable(source, options)
 
 
-def read_table(source: InputSource, layout: str | None, index: str | None, labels: str | None) -> NamedMatrix:
-    """Read a matrix from a table, wide or triplets."""
-    table = open_table(source)
-    found = find_layout(source, table.names, table.sample, layout, index or table.index, labels)
-    return _read_triplets(table) if found.triplets else _read_wide(table, found)
+def read_table(source: InputSource, **chosen: Any) -> NamedMatrix:
+    """Read a matrix from a table, wide or triplets, given the fields of `TableOptions`."""
+    options = TableOptions(**chosen)
+    table = open_table(source, options)
+    found = find_layout(source, table.names, table.sample, options, table.index)
+    return _read_wide(table, found) if found.triplets is None else _read_triplets(table, *found.triplets)
 
 
 def _read_wide(table: Table, layout: Layout) -> NamedMatrix:
@@ -55,15 +59,15 @@ def _read_wide(table: Table, layout: Layout) -> NamedMatrix:
     )
 
 
-def _read_triplets(table: Table) -> NamedMatrix:
+def _read_triplets(table: Table, row: int, column: int, value: int) -> NamedMatrix:
     triplets = Triplets()
-    for piece in table.pieces([2], [0, 1]):
-        values = _numbers(piece[2])
+    for piece in table.pieces([value], [row, column]):
+        values, rows, cols = _numbers(piece[value]), piece[row], piece[column]
         missing = np.isnan(values)
         if missing.any():
             i = int(np.argmax(missing))
-            _fail_for_missing(table, f"the value of {shown(piece[0][i].as_py())} and {shown(piece[1][i].as_py())}", 2)
-        triplets.append(piece[0], piece[1], values)
+            _fail_for_missing(table, f"the value of {shown(rows[i].as_py())} and {shown(cols[i].as_py())}", value)
+        triplets.append(rows, cols, values)
         table.source.check_growth(triplets.n_bytes, "the table")
     matrix, rows, cols = triplets.matrix()
     return build_named_matrix(table.source, matrix, rows, cols)
@@ -78,9 +82,11 @@ def _fail_for_missing(table: Table, row: str, j: int) -> None:
     table.source.fail(f"{row}, column {shown(table.names[j])} is missing; fill or drop missing values first.")
 
 
-def read_text_column(source: InputSource, options: TextOptions, index: str | None, labels: str | None) -> NamedTexts:
+def read_text_column(
+    source: InputSource, options: TextOptions, index: str | None, labels: str | None, **chosen: Any
+) -> NamedTexts:
     """Read one text per row of a table."""
-    table = open_table(source)
+    table = open_table(source, TableOptions(**chosen))
     wanted = {"column": options.column, "index": index or table.index, "labels": labels}
     places = {what: find_column(source, table.names, name, what) for what, name in wanted.items() if name is not None}
     parts: dict[int, list[str]] = {j: [] for j in places.values()}

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.io.csv_records import parse_records
-from cosep.io.csv_table import SEPARATORS
+from cosep.io.csv_records import SEPARATORS, detected_records
 from cosep.io.input_source import STANDARD_INPUT, InputSource, open_source
 from cosep.utils.messages import one_line, shown
 from cosep.utils.types import Array
@@ -85,7 +84,7 @@ def _records(source: InputSource) -> list[list[str]]:
         lines = source.limited(stream, BYTES_PER_LINE, "its lines")
         if source.suffix not in SEPARATORS:
             return [[line.strip()] for line in lines if line.strip()]
-        records = list(parse_records(lines, SEPARATORS[source.suffix]))
+        records = list(detected_records(lines, source.suffix))
     return records[1:] if records and _value(records[0][-1]) is None else records
 
 

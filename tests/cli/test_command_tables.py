@@ -1,0 +1,98 @@
+"""Tables as people have them, by the command: options of tables, new rows, weights, mixed units."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from typer.testing import CliRunner
+
+from cosep import CoSeparableNMF, describe
+from cosep.cli.app import app
+from cosep.io import read
+
+SIZE = ("--rows", "2", "--cols", "2", "--method", "spa")
+
+
+def run(*words):
+    return CliRunner().invoke(app, list(map(str, words)))
+
+
+@pytest.fixture
+def wine(tmp_path):
+    """Measurements of wines in different units, with their class as text in the last column."""
+    data = load_wine(as_frame=True)
+    frame = data.data.assign(kind=[f"class {k}" for k in data.target])
+    frame.to_csv(tmp_path / "wine.csv", index=False, sep=";", decimal=",")
+    return tmp_path / "wine.csv"
+
+
+def test_a_text_column_is_named_with_the_option_that_helps(wine, tmp_path):
+    answer = run("fit", wine, *SIZE, "--out", tmp_path / "out")
+    assert answer.exit_code == 2
+    assert "column 'kind' holds text, such as 'class 0'; leave it out by --drop='kind', or" in answer.output
+    assert "--index= (row names) or --label-column= (classes)" in answer.output
+
+
+def test_new_rows_are_read_as_those_of_the_model(wine, tmp_path):
+    """A column that was left out may be there again, and options of the table need not be repeated."""
+    text = wine.read_text().replace(";", ":")
+    wine.write_text(text)
+    words = ("--sep", ":", "--drop", "kind", "--no-report", "--out", tmp_path / "out")
+    assert run("fit", wine, *SIZE, *words).exit_code == 0
+    answer = run("transform", tmp_path / "out", wine, "--out", tmp_path / "new.csv")
+    assert answer.exit_code == 0, answer.output
+    tables = [csv.DictReader((tmp_path / name).open(newline="")) for name in ("out/rows.csv", "new.csv")]
+    rows, new = ([(one["representative"], one["membership"], one["explained"]) for one in table] for table in tables)
+    assert rows == new
+    grown = run("fit", wine, "--grow", tmp_path / "out", "--rows", 3, "--no-report", "--out", tmp_path / "more")
+    assert grown.exit_code == 0, grown.output
+
+
+def test_a_column_named_weight_is_offered_not_used(tmp_path):
+    rows = "".join(f"r{k},{k + 1},{9 - k},{k % 3 + 1},2\n" for k in range(9))
+    (tmp_path / "x.csv").write_text(f"name,a,b,c,Weight\n{rows}")
+    (tmp_path / "w.csv").write_text("name,weight\n" + "".join(f"r{k},2\n" for k in range(9)))
+    words = ("fit", tmp_path / "x.csv", *SIZE, "--no-report", "--json", "--out", tmp_path / "out")
+    found = json.loads(run(*words).stdout)
+    assert found["shape"] == [9, 4]
+    assert any("Column 'Weight' was read as data" in one and "--drop Weight" in one for one in found["warnings"])
+    found = json.loads(run(*words, "--drop", "Weight", "--weights", tmp_path / "w.csv").stdout)
+    assert found["shape"] == [9, 3]
+    assert not any("read as data" in one for one in found["warnings"])
+
+
+@pytest.mark.parametrize(("scaling", "told"), [
+    ("none", "the plain norm leaves that as it is, and scaling 'columns' gives all columns the same sum."),
+    ("degree", "the norm of the model (scaling: degree) leaves it"),
+    ("columns", "the norm of the model (scaling: columns) leaves it"),
+])  # fmt: skip
+def test_a_column_in_other_units_is_named_everywhere(scaling, told, wine, tmp_path):
+    words = ("--drop", "kind", "--scaling", scaling, "--stability", 0, "--out", tmp_path / "out")
+    answer = run("fit", wine, *SIZE, *words)
+    assert answer.exit_code == 0, answer.output
+    start = (
+        "Column \u201cproline\u201d holds 96.7% of the squares of the matrix, as happens where columns have different"
+    )
+    sentences = json.loads((tmp_path / "out" / "summary.json").read_text())["warnings"]
+    (sentence,) = [one for one in sentences if "of the squares of the matrix" in one]
+    assert sentence.startswith(start)
+    assert told in sentence
+    assert sentence in " ".join(answer.output.split())
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert sentence.replace("'", "&#39;") in page
+    X = read(wine, drop="kind")
+    model = CoSeparableNMF(2, 2, method="spa", scaling=None if scaling == "none" else scaling).fit(X.values)
+    said = [one for one in describe(model.factorization_, X.values).warnings if "of the squares" in one]
+    assert said == [sentence.replace("proline", "column 12")]
+
+
+def test_a_row_in_other_units_is_named_and_equal_columns_are_not():
+    X = np.random.default_rng(0).random((20, 10)) + 0.5
+    assert not any(
+        "squares of the matrix" in one for one in describe(CoSeparableNMF(2, 2).fit(X).factorization_, X).warnings
+    )
+    X[3] *= 1000
+    found = describe(CoSeparableNMF(2, 2).fit(X).factorization_, X).warnings
+    assert any(one.startswith("Row \u201crow 3\u201d holds more than 99.9% of the squares") for one in found)
