@@ -43,7 +43,8 @@ def test_new_rows_are_read_as_those_of_the_model(wine, tmp_path):
     assert run("fit", wine, *SIZE, *words).exit_code == 0
     answer = run("transform", tmp_path / "out", wine, "--out", tmp_path / "new.csv")
     assert answer.exit_code == 0, answer.output
-    tables = [csv.DictReader((tmp_path / name).open(newline="")) for name in ("out/rows.csv", "new.csv")]
+    texts = [(tmp_path / name).read_text() for name in ("out/rows.csv", "new.csv")]
+    tables = [csv.DictReader(text.splitlines()) for text in texts]
     rows, new = ([(one["representative"], one["membership"], one["explained"]) for one in table] for table in tables)
     assert rows == new
     grown = run("fit", wine, "--grow", tmp_path / "out", "--rows", 3, "--no-report", "--out", tmp_path / "more")
@@ -72,9 +73,9 @@ def test_a_column_in_other_units_is_named_everywhere(scaling, told, wine, tmp_pa
     words = ("--drop", "kind", "--scaling", scaling, "--stability", 0, "--out", tmp_path / "out")
     answer = run("fit", wine, *SIZE, *words)
     assert answer.exit_code == 0, answer.output
-    start = (
-        "Column \u201cproline\u201d holds 96.7% of the squares of the matrix, as happens where columns have different"
-    )
+    squares = load_wine().data ** 2
+    share = squares[:, 12].sum() / squares.sum()
+    start = f"Column \u201cproline\u201d holds {share:.1%} of the squares of the matrix, as happens where columns have"
     sentences = json.loads((tmp_path / "out" / "summary.json").read_text())["warnings"]
     (sentence,) = [one for one in sentences if "of the squares of the matrix" in one]
     assert sentence.startswith(start)

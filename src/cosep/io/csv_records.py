@@ -68,7 +68,10 @@ def find_separator(lines: list[str], suffix: str) -> str:
     scores = {}
     for separator in dict.fromkeys((usual, *KNOWN_SEPARATORS)):
         if lines and separator in lines[0]:
-            header, *records = list(parse_records(lines, separator)) or [[]]
+            try:
+                header, *records = list(parse_records(lines, separator)) or [[]]
+            except ValueError:  # a carriage return that the right separator leaves in quotes
+                continue
             widths = {len(record) for record in records}
             # R omits the header of the row names.
             if len(widths) == 1 and widths <= {len(header), len(header) + 1} and max(widths) > 1:
