@@ -32,7 +32,9 @@ class LocalMatrix:
     def __init__(self, values: Any, exponent: int = 0) -> None:
         self._values = values
         self._exponent = exponent
-        self._norms: Array | None = None
+        # Answers about columns, and those about rows, once they are known; shared with the transpose.
+        self._known: dict[str, NDArray[Any]] = {}
+        self._known_across: dict[str, NDArray[Any]] = {}
         # Squared singular values, once they are known; shared by matrices that have the same.
         self._spectrum: dict[int, Array] = {}
 
@@ -61,7 +63,9 @@ class LocalMatrix:
     @property
     def T(self) -> "LocalMatrix":
         """The transpose, sharing memory."""
-        return LocalMatrix(self._values.T, self._exponent)._with_spectrum_of(self)
+        transpose = LocalMatrix(self._values.T, self._exponent)._with_spectrum_of(self)
+        transpose._known, transpose._known_across = self._known_across, self._known
+        return transpose
 
     @property
     def raw(self) -> Any:
@@ -71,7 +75,9 @@ class LocalMatrix:
     @property
     def mantissa(self) -> "LocalMatrix":
         """The matrix without its power of two, sharing memory; for answers that do not depend on units."""
-        return LocalMatrix(self._values)._with_spectrum_of(self)
+        mantissa = LocalMatrix(self._values)._with_spectrum_of(self)
+        mantissa._known, mantissa._known_across = self._known, self._known_across
+        return mantissa
 
     def in_units(self, results: Array | float, power: int = 1, *, shift: int = 0, out: Array | None = None) -> Array:
         """Return results that were computed from `mantissa` in the units of the data.
@@ -150,11 +156,21 @@ class LocalMatrix:
         return int(np.count_nonzero(self._values.data if self.is_sparse else self._values))
 
     def filled_columns(self) -> NDArray[np.bool_]:
-        """Return which columns have a nonzero entry."""
+        """Return which columns have a nonzero entry, computed once."""
+        if "filled" not in self._known:
+            self._known["filled"] = self._filled_columns()
+        return self._known["filled"].copy()
+
+    def _filled_columns(self) -> NDArray[np.bool_]:
+        X = self._values
         if not self.is_sparse:
-            return np.asarray(self._values.any(axis=0))
+            return np.asarray(X.any(axis=0))
+        nonzero = X.data != 0
+        if X.format == "csc":
+            until = np.concatenate([[0], np.cumsum(nonzero)])
+            return np.asarray(until[X.indptr[1:]] > until[X.indptr[:-1]])
         filled = np.zeros(self.shape[1], dtype=bool)
-        filled[self._values.tocoo().coords[1][self._values.data != 0]] = True
+        filled[X.indices if nonzero.all() else X.indices[nonzero]] = True
         return filled
 
     def dense_blocks(self) -> Iterator[tuple[slice, Array]]:
@@ -188,11 +204,11 @@ class LocalMatrix:
         return np.asarray(product.toarray() if scipy.sparse.issparse(product) else product, dtype=np.float64)
 
     def gram(self, cols: Indices | None = None) -> Array:
-        """``X.T @ X``, dense, or the given columns of it."""
-        if not self.is_sparse:
+        """``X.T @ X``, dense, or the given columns of it, which are few."""
+        if cols is not None or not self.is_sparse:
             return self.cross(self._values if cols is None else self.take(cols=cols))
         wide = self._values.astype(np.float64, copy=False)
-        return np.asarray((wide.T @ (wide if cols is None else wide[:, cols])).toarray())
+        return np.asarray((wide.T @ wide).toarray())
 
     def gram_root(self) -> Array:
         """Return a dense B of at most n rows with ``B.T @ B = X.T @ X``: X itself if it is wide, else its R factor.
@@ -219,9 +235,9 @@ class LocalMatrix:
 
     def squared_norms(self) -> Array:
         """Squared l2 norms of the columns, computed once."""
-        if self._norms is None:
-            self._norms = self._squared_norms()
-        return self._norms.copy()
+        if "squared norms" not in self._known:
+            self._known["squared norms"] = self._squared_norms()
+        return self._known["squared norms"].copy()
 
     def _squared_norms(self) -> Array:
         if self.is_sparse:
@@ -242,6 +258,13 @@ class LocalMatrix:
         block = self._values if rows is None else self._values[rows]
         block = block if cols is None else block[:, cols]
         return block.toarray().astype(np.float64, copy=False) if self.is_sparse else np.array(block, dtype=np.float64)
+
+    def column(self, j: int) -> Array:
+        """Return one column as a new dense float64 array."""
+        if not self.is_sparse:
+            return np.asarray(self.take(cols=np.array([j]))[:, 0])
+        # A product is faster than an index in a row format.
+        return self.dot((np.arange(self.shape[1]) == j).astype(np.float64))
 
     def columns(self, indices: Indices) -> "LocalMatrix":
         """Return the given columns as a matrix, in CSC format if it is sparse, which makes further calls cheap.

@@ -86,7 +86,7 @@ def greedy_basis(M: LocalMatrix, r: int, positions: Positions, T: Array, copies:
 
     def add(j: int) -> tuple[None, bool]:
         nonlocal T, left, basis
-        column = M.take(cols=np.array([j]))[:, 0]
+        column = M.column(j)
         u = orthogonal(column, basis)
         length = float(np.linalg.norm(u))
         if length**2 <= SPANNED_TOL * float(column @ column):

@@ -36,7 +36,7 @@ def pursue(
 
     def add(j: int) -> tuple[float, bool]:
         nonlocal basis, norms
-        column = M.take(cols=np.array([j]))[:, 0] * weights[j]
+        column = M.column(j) * weights[j]
         u = orthogonal(column, basis)
         length = float(np.linalg.norm(u))
         explained = length <= 1e-14 * float(np.linalg.norm(column)) or length**2 <= tol * longest
