@@ -112,10 +112,12 @@ def test_an_exchange_is_solved_exactly():
         rows, cols = explained_by(M.T, np.array([3, 8, 20])), explained_by(M, np.array([1, 5, 12, 17]))
         fixed = fixed_rows(M, rows)
         for k, j in ((0, 9), (3, 2)):
-            found, core = Exchanges(M, cols, fixed).exchanged(k, j, M.gram(np.array([j]))[:, 0])
+            exchanges = Exchanges(M, cols, fixed)
+            error, core = exchanges.errors(k, j, M.gram(np.array([j]))[:, 0])
+            found = exchanges.last()
             again = explained_by(M, found.chosen)
             assert found.chosen[k] == j
-            assert found.error == pytest.approx(again.error, rel=1e-9)
+            assert error == found.error == pytest.approx(again.error, rel=1e-9)
             np.testing.assert_allclose(found.V, again.V, atol=1e-9)
             assert core == pytest.approx(core_error(M, rows, again), rel=1e-9)
 

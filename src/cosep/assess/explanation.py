@@ -212,8 +212,8 @@ def _losses(
     for k in range(r):
         losses[k] = least = _rise(fixed.sum_of(M, _without(M, cols, k)), now)
         for j in sorted(rival for position, rival in trials if position == k):
-            other, core = exchanges.exchanged(k, j, products[:, np.searchsorted(tried, j)])
-            rise = _rise(fixed.sum_with(other.error, core), now)
+            errors = exchanges.errors(k, j, products[:, np.searchsorted(tried, j)])
+            rise = _rise(fixed.sum_with(*errors), now)
             if rise < least - TIE_TOL:
                 runners_up[k], least = j, rise
         runner_up_losses[k] = least

@@ -63,13 +63,3 @@ def sum_of_errors(M: LocalMatrix, rows: ColumnChoice, cols: ColumnChoice) -> flo
 def summed(rows: float | Array, cols: float | Array, core: float | Array) -> Any:
     """Return the sum of the errors of rows, columns and core, in which the core counts less."""
     return rows + cols + CORE_WEIGHT * core
-
-
-def left_by_others(M: LocalMatrix, cols: ColumnChoice, weights: Array | None = None) -> Array:
-    """Return what all other chosen columns leave of the data, for each chosen one, summed with its weights.
-
-    By default these are its weights V, and a chosen column without any weight gets ones.
-    """
-    A, V = M.take(cols=cols.chosen), cols.V
-    weights = np.where(V.any(axis=0), V, 1.0) if weights is None else weights
-    return np.asarray(M.dot(weights) - A @ (V.T @ weights) + A * np.einsum("ij,ij->j", V, weights))

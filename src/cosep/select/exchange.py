@@ -7,12 +7,15 @@ U : the weights that explain all rows by the chosen ones, fixed here; S the core
 k : position of a chosen column; j : its rival; R : what the other chosen columns leave of M
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from cosep.kernels.exchange import exchange_atom, expected_sums
 from cosep.matrix.local import LocalMatrix
-from cosep.select.column_choice import CORE_WEIGHT, ColumnChoice, explained_by, left_by_others
+from cosep.select.column_choice import CORE_WEIGHT, ColumnChoice, explained_by
 from cosep.select.fixed_rows import FixedRows, fixed_rows
 from cosep.solve.nonnegative import ridge_of
 from cosep.solve.pursuit import Positions, several_largest
@@ -48,10 +51,10 @@ def exchange(
     for k, j in trials:
         if k in exchanged or j in cols.chosen:
             continue
-        other, core = exchanges.exchanged(k, j, products[:, np.searchsorted(rivals, j)])
-        total = fixed.sum_with(other.error, core)
+        total = fixed.sum_with(*exchanges.errors(k, j, products[:, np.searchsorted(rivals, j)]))
         if total < now - EQUAL_SUM_TOL * now - EQUAL_ERROR_TOL:
-            cols, now, exchanges = other, total, Exchanges(M, other, fixed)
+            cols, now = exchanges.last(), total
+            exchanges = Exchanges(M, cols, fixed)
             exchanged.add(k)
     return cols
 
@@ -96,9 +99,10 @@ class Exchanges:
         self.before = np.column_stack([np.einsum("ij,ij->i", cols.B, cols.V), of_core])
         self.core_error = fixed.core_error(M, cols)
         self._W, self._changed = np.empty_like(cols.V), np.empty(len(cols.V), dtype=bool)
+        self._last: Callable[[], ColumnChoice] = lambda: cols
 
-    def exchanged(self, k: int, j: int, b: Array) -> tuple[ColumnChoice, float]:
-        """Return the choice with column j at position k, and the error of its core; b is ``M'M(:,j)``."""
+    def errors(self, k: int, j: int, b: Array) -> tuple[float, float]:
+        """Return the errors of the columns and of the core with column j at position k; b is ``M'M(:,j)``."""
         cols, fixed, W, changed = self.cols, self.fixed, self._W, self._changed
         chosen = cols.chosen.copy()
         chosen[k] = j
@@ -108,15 +112,24 @@ class Exchanges:
         lengths[lengths == 0] = 1.0
         if ridge_of((G + G.T) / (2.0 * lengths * lengths[:, None])).any():
             other = explained_by(self.M, chosen)
-            return other, fixed.core_error(self.M, other)
+            self._last = lambda: other
+            return other.error, fixed.core_error(self.M, other)
         S, total = fixed.H[:, chosen], self.M.squared_norm()
         new = np.column_stack([b, fixed.M_U @ S[:, k]])
         Q = S.T @ fixed.U_U @ S
         more, core = exchange_atom((G + G.T) / 2.0, cols.B, cols.V, k, self.C, Q, new, self.before, W, changed)
-        B = cols.B.copy()
+        error = max(cols.error - more / total, 0.0)
+        self._last = partial(self._solved, chosen, k, b, error)
+        return error, max(self.core_error + core / total, 0.0)
+
+    def last(self) -> ColumnChoice:
+        """Return the choice whose errors were computed last."""
+        return self._last()
+
+    def _solved(self, chosen: Indices, k: int, b: Array, error: float) -> ColumnChoice:
+        B = self.cols.B.copy()
         B[:, k] = b
-        V = np.where(changed[:, None], W, cols.V)
-        return ColumnChoice(chosen, V, max(cols.error - more / total, 0.0), B), max(self.core_error + core / total, 0.0)
+        return ColumnChoice(chosen, np.where(self._changed[:, None], self._W, self.cols.V), error, B)
 
 
 def has_zeros(core: Array) -> bool:
@@ -153,15 +166,13 @@ def promising(
     those of the strongest direction in what the others leave of the data, by one step of the power method (it is far),
     times the best factor, and it explains itself.
     """
-    A, V, r = M.take(cols=cols.chosen), cols.V, len(cols.chosen)
+    V, r = cols.V, len(cols.chosen)
     taken = ~positions.allowed
     taken[cols.chosen] = True
     near = np.where(V.any(axis=0), V, 1.0)
-    left = left_by_others(M, cols, near)
-    products = M.cross(left)
-    far = np.maximum(products - V @ (A.T @ left) + V * np.einsum("ij,ij->j", A, left), 0.0)
+    products = left_by_others(M, cols, near)
+    far = np.maximum(products - V @ products[cols.chosen] + V * np.diagonal(products[cols.chosen]), 0.0)
     far /= np.maximum(np.linalg.norm(far, axis=0), np.finfo(np.float64).tiny)
-    del left  # arrays of this size are most of the memory of a fit at a high rank
     best: dict[tuple[int, int], float] = {}
 
     def rank(weights: Array, products: Array, number: int) -> None:
@@ -176,9 +187,21 @@ def promising(
 
     rank(near, products, N_NEAR)
     del near, products
-    rank(far, M.cross(left_by_others(M, cols, far)), N_FAR)
+    rank(far, left_by_others(M, cols, far), N_FAR)
     pairs = list(best)
     return [pairs[i] for i in descending(-np.array(list(best.values())))]
+
+
+def left_by_others(M: LocalMatrix, cols: ColumnChoice, weights: Array) -> Array:
+    """Return the products of all columns with what the others than the k-th leave, ``M'R_k weights(:,k)``, for each k.
+
+    What they leave is summed with weights. ``B = M'A`` is known, so that A itself is not needed.
+    """
+    inside = cols.V.T @ weights
+    np.fill_diagonal(inside, 0.0)
+    products = M.cross(M.dot(weights))
+    products -= cols.B @ inside
+    return products
 
 
 def _expected(
