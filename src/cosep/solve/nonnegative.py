@@ -6,14 +6,13 @@ M : data, m x n; A : m x r; V : n x r; M ~ A V'
 """
 
 import numpy as np
-import scipy.linalg
 
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
 from cosep.utils.types import Array, Indices
 
 # Stopping rule of coordinate descent inside an alternation: KKT residual, and largest number of sweeps.
-INNER_TOL = 1e-3
+INNER_TOL = 1e-2
 INNER_SWEEPS = 100
 # Columns of norm one whose Gram matrix has a smaller eigenvalue depend on each other.
 DEPENDENT_TOL = 1e-12
@@ -99,6 +98,6 @@ def ridge_of(G: Array) -> Array:
     count less, so that these get larger weights than columns that could replace them.
     """
     r = len(G)
-    if r == 0 or scipy.linalg.eigvalsh(G, subset_by_index=(0, 0))[0] > DEPENDENT_TOL:
+    if r == 0 or np.linalg.eigvalsh(G)[0] > DEPENDENT_TOL:
         return np.zeros(r)
     return np.asarray(RIDGE * (1.0 + np.arange(r) / r))
