@@ -10,13 +10,11 @@ C : the core, r1 x r2, fitted to everything but M(I,J)
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import ThreadpoolController
 
 from cosep.assess.selecting import select_without_warnings
 from cosep.kernels.projections import project_orthant
@@ -26,6 +24,7 @@ from cosep.matrix.local import LocalMatrix
 from cosep.records.selection import Selection
 from cosep.solve.alternation import half_squared_error
 from cosep.solve.nonnegative import coefficients, nonnegative
+from cosep.utils.blas import one_blas_thread
 from cosep.utils.messages import shown
 from cosep.utils.types import Array, Indices
 
@@ -107,7 +106,7 @@ class BiCrossValidation:
                 weighted.append(next(found))
                 yield rank, None
             weighted.append(next(found))
-            with _threads().limit(limits=1):
+            with one_blas_thread:
                 trial = self._trial(weighted[:h], weighted[h:])
             yield rank, trial
 
@@ -146,7 +145,7 @@ def explained(
     if part.count_nonzero() == 0:
         return np.zeros(0, dtype=np.intp), np.zeros((part.shape[1 if transposed else 0], 0))
     # One thread, so that sums, and therefore selections, do not depend on n_jobs.
-    with _threads().limit(limits=1):
+    with one_blas_thread:
         chosen = select_without_warnings(part, select, *rank, seed)
         part, indices = (part.T, chosen.col_indices) if transposed else (part, chosen.row_indices)
         rows = check_indices(indices, f"the indices of method={shown(select)}", part.shape[0], "their number")
@@ -216,9 +215,3 @@ def split(size: int, h: int, seed: int) -> list[Indices]:
     """Return h random folds that depend only on the size and the seed, so that transposing X swaps them."""
     order = np.random.RandomState(seed).permutation(size)
     return [np.sort(part) for part in np.array_split(order, h)]
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    """Return the thread limiter of this process. To create it takes longer than a small selection."""
-    return ThreadpoolController()

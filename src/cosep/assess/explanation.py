@@ -28,6 +28,7 @@ from cosep.select.rays import distinct
 from cosep.solve.labels import factor_labels
 from cosep.solve.nonnegative import nonnegative_of
 from cosep.solve.pursuit import all_positions
+from cosep.utils.blas import one_blas_thread
 from cosep.utils.messages import shown
 from cosep.utils.ties import TIE_TOL
 from cosep.utils.types import Array, Callback, Indices, Table
@@ -200,6 +201,7 @@ def _table(
     }
 
 
+@one_blas_thread
 def _losses(
     M: LocalMatrix, cols: ColumnChoice, fixed: FixedRows, report: Callable[[], None]
 ) -> tuple[Array, Indices, Array]:

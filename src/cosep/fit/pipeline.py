@@ -8,6 +8,7 @@ from cosep.fit.plan import Plan
 from cosep.fit.result import FitResult
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.row_blocks import RowBlocks
+from cosep.utils.blas import one_blas_thread
 
 
 class Steps(Protocol):
@@ -51,5 +52,6 @@ def fit(matrix: LocalMatrix | RowBlocks, plan: Plan) -> FitResult:
     True
     """
     steps: Steps = InMemory(matrix, plan) if isinstance(matrix, LocalMatrix) else InBlocks(matrix, plan)
-    chosen = steps.select(steps.scale())
-    return steps.measure(chosen, steps.mix(chosen))
+    with one_blas_thread:
+        chosen = steps.select(steps.scale())
+        return steps.measure(chosen, steps.mix(chosen))

@@ -22,11 +22,11 @@ from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 from dask.utils import ensure_dict
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from cosep.matrix.block import BlockError, Slot, facts, layout, unreadable
 from cosep.matrix.merging import branches, chains, merged, tree
 from cosep.matrix.row_blocks import Column, Progress, RowBlocks, RowNames, Task, ask, ask_next, typed
+from cosep.utils.blas import one_blas_thread
 from cosep.utils.extras import optional
 from cosep.utils.messages import one_line, shown
 
@@ -186,7 +186,7 @@ def _computed(tops: list[Delayed], count: int, progress: Progress | None) -> lis
     """Compute the branches of a tree; progress is reported by branch on a cluster, by block elsewhere."""
     client = _client()
     if client is None:
-        with _reported(count, progress), threadpool_limits(1):
+        with _reported(count, progress), one_blas_thread:
             return list(dask.compute(*tops))
     _check_connection(client)
     futures: list[Any] = []

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.linalg
 
 from cosep.matrix.local import LocalMatrix
+from cosep.utils.blas import one_blas_thread
 from cosep.utils.types import Array
 
 # Up to this many columns the Gram matrix is cheaper than a Krylov space.
@@ -29,6 +30,7 @@ EQUAL_EIGENVALUE_TOL = 1e-8
 MAX_RESTARTS = 100
 
 
+@one_blas_thread
 def leading_triplets(M: LocalMatrix, k: int) -> tuple[Array, Array, Array]:
     """Return U, s and V of the best approximation ``U diag(s) V'`` of rank k, or of full rank if that is less.
 

@@ -5,6 +5,7 @@ rows at a time. Questions are about columns; ask the transpose about rows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,13 @@ import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 
+from cosep.utils.blas import all_blas_threads
 from cosep.utils.types import Array, Indices
 
 # Entries of a dense block of rows: 8 MB in float64.
 BLOCK_ENTRIES = 1 << 20
+# Products with a dense matrix of at least this many entries gain from several threads.
+LARGE_ENTRIES = 10_000_000
 
 
 class LocalMatrix:
@@ -186,17 +190,23 @@ class LocalMatrix:
     def dot(self, B: Array) -> Array:
         """``X @ B`` for a thin dense B."""
         if self.is_sparse or self.dtype == np.float64:
-            return np.asarray(self._values @ B)
+            with self._threads():
+                return np.asarray(self._values @ B)
         return np.concatenate([block @ B for _, block in self.dense_blocks()])
 
     def cross(self, B: Array) -> Array:
         """``X.T @ B`` for a thin dense B."""
         if self.is_sparse or self.dtype == np.float64:
-            return np.asarray(self._values.T @ B)
+            with self._threads():
+                return np.asarray(self._values.T @ B)
         total = np.zeros((self.shape[1], *B.shape[1:]))
         for rows, block in self.dense_blocks():
             total += block.T @ B[rows]
         return total
+
+    def _threads(self) -> AbstractContextManager[None]:
+        """Return the context for a product: BLAS has all its threads for a large dense matrix."""
+        return nullcontext() if self.is_sparse or self._values.size < LARGE_ENTRIES else all_blas_threads
 
     def between(self, left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> Array:
         """``left @ X @ right.T``, small and dense, for sparse matrices of few rows: sums over groups of entries."""

@@ -14,6 +14,7 @@ import numpy as np
 from cosep.matrix.local import LocalMatrix
 from cosep.solve.alternation import half_squared_error
 from cosep.solve.nonnegative import nonnegative
+from cosep.utils.blas import one_blas_thread
 from cosep.utils.types import Array, Indices
 
 # Weight of the error of the core in the sum of errors. With more, rows and columns lose to the core, which then often
@@ -41,6 +42,7 @@ class ColumnChoice(NamedTuple):
     B: Array
 
 
+@one_blas_thread
 def explained_by(M: LocalMatrix, chosen: Indices, near: Array | None = None) -> ColumnChoice:
     """Return how well the chosen columns explain all; a good start ``near`` for the weights saves time."""
     A = M.take(cols=chosen)
@@ -49,6 +51,7 @@ def explained_by(M: LocalMatrix, chosen: Indices, near: Array | None = None) -> 
     return ColumnChoice(chosen, V, max(2.0 * half_squared_error(M.squared_norm(), A, B, V), 0.0), B)
 
 
+@one_blas_thread
 def core_error(M: LocalMatrix, rows: ColumnChoice, cols: ColumnChoice) -> float:
     """``||M - U S V'||^2 / ||M||^2`` with the weights of both sides."""
     W = rows.V @ M.take(rows.chosen, cols.chosen)

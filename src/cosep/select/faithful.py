@@ -29,6 +29,7 @@ from cosep.select.rays import distinct
 from cosep.select.starts import best_first, first_choices, greedy_basis, topics_of
 from cosep.select.warn import warn_if_degenerate, warn_if_fewer
 from cosep.solve.pursuit import Positions
+from cosep.utils.blas import one_blas_thread
 from cosep.utils.ties import TIE_TOL
 from cosep.utils.types import Array, Callback, Indices
 
@@ -101,29 +102,30 @@ def faithful(
     check_nonzero(M)
     of_rows = check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows")
     of_cols = check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")
-    part = filled(M, of_rows.include, of_cols.include)
-    M, w = part.M, _copies(weights, part.rows)
-    pools = distinct(M.T, of_rows.within(part.rows), w), distinct(M, of_cols.within(part.cols))
-    rows, cols = _first_pair(M, (n_rows, n_cols), pools, w, callback)
-    history = [_roots(M, rows, cols)]
-    unchanged, on_rows = 0, rows.error > cols.error - TIE_TOL
-    for step in range(2 * max_iter):
-        if callback is not None and step % 2 == 0:
-            callback("select", step // 2, max_iter, history[-1][2])
-        before = rows, cols
-        if on_rows:
-            rows = exchange(M.T, pools[0], rows, cols)
-        else:
-            cols = exchange(M, pools[1], cols, rows)
-        if unchanged == 1 and rows is before[0] and cols is before[1]:  # neither side has exchanges
-            rows = exchange(M.T, pools[0], rows, cols, to_fill=True)
-            cols = exchange(M, pools[1], cols, rows, to_fill=True)
-            if rows is before[0] and cols is before[1]:
-                break
-        unchanged = unchanged + 1 if rows is before[0] and cols is before[1] else 0
-        if unchanged == 0:
-            history.append(_roots(M, rows, cols))
-        on_rows = not on_rows
+    with one_blas_thread:
+        part = filled(M, of_rows.include, of_cols.include)
+        M, w = part.M, _copies(weights, part.rows)
+        pools = distinct(M.T, of_rows.within(part.rows), w), distinct(M, of_cols.within(part.cols))
+        rows, cols = _first_pair(M, (n_rows, n_cols), pools, w, callback)
+        history = [_roots(M, rows, cols)]
+        unchanged, on_rows = 0, rows.error > cols.error - TIE_TOL
+        for step in range(2 * max_iter):
+            if callback is not None and step % 2 == 0:
+                callback("select", step // 2, max_iter, history[-1][2])
+            before = rows, cols
+            if on_rows:
+                rows = exchange(M.T, pools[0], rows, cols)
+            else:
+                cols = exchange(M, pools[1], cols, rows)
+            if unchanged == 1 and rows is before[0] and cols is before[1]:  # neither side has exchanges
+                rows = exchange(M.T, pools[0], rows, cols, to_fill=True)
+                cols = exchange(M, pools[1], cols, rows, to_fill=True)
+                if rows is before[0] and cols is before[1]:
+                    break
+            unchanged = unchanged + 1 if rows is before[0] and cols is before[1] else 0
+            if unchanged == 0:
+                history.append(_roots(M, rows, cols))
+            on_rows = not on_rows
     chosen = best_first(M.T, rows, pools[0]), best_first(M, cols, pools[1])
     warn_if_fewer(chosen[0], n_rows, "rows")
     warn_if_fewer(chosen[1], n_cols, "columns")

@@ -7,6 +7,7 @@ import numpy as np
 
 from cosep.matrix.local import LocalMatrix
 from cosep.solve.nonnegative import nonnegative
+from cosep.utils.blas import one_blas_thread
 from cosep.utils.ties import TIE_TOL
 from cosep.utils.types import Array, Callback
 
@@ -101,6 +102,7 @@ def is_wide(M: LocalMatrix, copies: Array | None = None) -> bool:
     return m < n or (m == n and uneven[0] < (1.0 - TIE_TOL) * uneven[1])
 
 
+@one_blas_thread
 def alternate(
     advance: Callable[[Array, Array], tuple[Array, Array, float]], P1: Array, P2: Array, value: float, budget: Budget
 ) -> tuple[Array, Array, list[float]]:

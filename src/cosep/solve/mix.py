@@ -24,6 +24,7 @@ from cosep.records.selection import Selection, check_selection
 from cosep.solve.alternation import Budget, half_squared_error, is_wide, refit
 from cosep.solve.labels import factor_labels
 from cosep.solve.nonnegative import coefficients, column_weights
+from cosep.utils.blas import one_blas_thread
 from cosep.utils.precision import narrow, stored
 from cosep.utils.types import Array, Callback, Indices
 
@@ -88,6 +89,7 @@ def mix(
     return fit_factors(M, selection, norm.scaling_of(M), Budget("mix", max_iter, tol, callback), norm.weights)
 
 
+@one_blas_thread
 def fit_factors(
     M: LocalMatrix, selection: Selection, scaling: Scaling | None, budget: Budget, weights: Array | None = None
 ) -> Factorization:

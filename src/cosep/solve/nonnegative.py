@@ -9,6 +9,7 @@ import numpy as np
 
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
+from cosep.utils.blas import one_blas_thread
 from cosep.utils.types import Array, Indices
 
 # Stopping rule of coordinate descent inside an alternation: KKT residual, and largest number of sweeps.
@@ -28,6 +29,7 @@ def column_weights(M: LocalMatrix, cols: Indices, scale: Array | None = None) ->
     return coefficients(M.T, M.take(cols=cols).T, scale).T
 
 
+@one_blas_thread
 def coefficients(M: LocalMatrix, H: Array, scale: Array | None = None, products: Array | None = None) -> Array:
     """Solve ``min_U ||(M - U H) diag(scale)||_F`` over ``U >= 0`` exactly, each row on its own.
 
@@ -47,6 +49,7 @@ def coefficients(M: LocalMatrix, H: Array, scale: Array | None = None, products:
     return nonnegative(scaled.T, products, np.zeros((M.shape[0], len(H))), exact=True)
 
 
+@one_blas_thread
 def nonnegative(A: Array, B: Array, V: Array, *, exact: bool = False) -> Array:
     """Solve ``min_V ||M - A V'||_F`` over ``V >= 0``, from V, given ``B = M'A``.
 
@@ -61,6 +64,7 @@ def nonnegative(A: Array, B: Array, V: Array, *, exact: bool = False) -> Array:
     return _solved(G, norms, B, V, exact=exact)
 
 
+@one_blas_thread
 def nonnegative_of(G: Array, B: Array, V: Array, *, exact: bool = False) -> Array:
     """Solve the same problem given ``G = A'A``, if A is not available."""
     norms = np.sqrt(np.diagonal(G))

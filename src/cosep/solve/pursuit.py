@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from cosep.utils.blas import one_blas_thread
 from cosep.utils.ties import TIE_TOL, descending, first_largest, near_largest
 from cosep.utils.types import Array, Indices
 
@@ -53,6 +54,7 @@ def all_positions(n: int) -> Positions:
     return Positions(np.ones(n, dtype=bool), np.zeros(0, dtype=np.intp), np.ones(n))
 
 
+@one_blas_thread
 def one_by_one(
     r: int,
     positions: Positions,
