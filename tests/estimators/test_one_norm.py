@@ -144,6 +144,7 @@ def test_a_whole_weight_counts_a_row_as_so_many_copies_of_it(seed, scaling):
         np.testing.assert_array_equal(back[other.row_indices_], model.row_indices_)
         np.testing.assert_array_equal(other.col_indices_, model.col_indices_)
         np.testing.assert_allclose(other.result_.fidelity, model.result_.fidelity, atol=1e-9)
+        np.testing.assert_allclose(other.plain_fidelity_, model.plain_fidelity_, atol=1e-9)
         np.testing.assert_allclose(other.fidelity_bound_, model.fidelity_bound_, atol=1e-9)
         np.testing.assert_array_equal(other.row_labels_, model.row_labels_[back])
         np.testing.assert_array_equal(other.column_labels_, model.column_labels_)
@@ -306,6 +307,30 @@ def test_a_saved_model_keeps_its_norm(tmp_path):
             assert again.scaling.name == record.scaling.name
             np.testing.assert_array_equal(again.scaling.rows, record.scaling.rows)
             np.testing.assert_array_equal(again.scaling.cols, record.scaling.cols)
+
+
+@pytest.mark.parametrize("scaling", ["degree", None, "rows", "pair"])
+def test_a_saved_model_keeps_its_weights(scaling, tmp_path):
+    """Shares in the plain norm, of which the diagonals alone say nothing, are the same with the weights."""
+    X = make_coseparable(60, 40, 4, 4, noise=0.05, random_state=0)[0]
+    model = CoSeparableNMF(4, 4, scaling=pair_for(X) if scaling == "pair" else scaling)
+    record = model.fit(X, sample_weight=np.arange(60) % 3).factorization_
+    record.save(tmp_path / "model.npz")
+    for same in (Factorization.load(tmp_path / "model.npz"), record.T.T):
+        assert same.plain_fidelity(X) == model.plain_fidelity_
+        np.testing.assert_array_equal(same.scaling.row_copies, np.arange(60) % 3)
+        assert same.scaling.col_copies is None
+    assert record.T.plain_fidelity(X.T).refitted == pytest.approx(model.plain_fidelity_.refitted, abs=1e-9)
+    if scaling is None:
+        assert model.plain_fidelity_ == model.result_.fidelity
+
+
+def test_given_factors_of_fitted_rows_are_weights_in_the_score():
+    X = make_coseparable(60, 40, 4, 4, noise=0.05, random_state=0)[0]
+    d, e = pair_for(X)
+    model = fitted(X, (4, 4), (d, e))
+    for data in (X, row_blocks([X[:20], X[20:]])):
+        assert model.score(data, sample_weight=d**2) == pytest.approx(model.refitted_fidelity_, abs=1e-9)
 
 
 def test_weights_are_routed_as_scikit_learn_routes_them():

@@ -163,6 +163,11 @@ def test_a_scaling_by_anything_but_positive_numbers_is_refused(factors):
         Scaling("degree", np.ones(2), factors)
     with refused("name"):
         Scaling(["degree"], np.ones(2), np.ones(2))
+    if factors is not None:
+        with refused("row_copies", "scaling"):
+            Scaling("degree", np.ones(2), np.ones(2), factors)
+    with refused("row_copies", "2 numbers"):
+        Scaling("degree", np.ones(2), np.ones(2), np.ones(3))
 
 
 @pytest.mark.parametrize("rows", [[3], [-4], 3, "all", [0.5], [True]], ids=repr)

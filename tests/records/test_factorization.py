@@ -34,7 +34,7 @@ FULL = make(
     col_labels=np.array([0, 1, 0, 1, 0, 1]),
     row_names=np.array([f"row {i}" for i in range(8)]),
     col_names=np.array(["a", "b", "c", "d", "e", "naïve"], dtype=object),
-    scaling=Scaling("degree", RANDOM.uniform(size=8), RANDOM.uniform(size=6)),
+    scaling=Scaling("degree", *(RANDOM.uniform(0.1, 2, size) for size in (8, 6, 8, 6))),
     meta={"objective": [0.5, 0.25], "words": {"stop": "english"}},
 )
 
@@ -56,8 +56,8 @@ def assert_same(left, right):
         ]
     if left.scaling is not None:
         assert left.scaling.name == right.scaling.name
-        np.testing.assert_array_equal(left.scaling.rows, right.scaling.rows)
-        np.testing.assert_array_equal(left.scaling.cols, right.scaling.cols)
+        for part in ("rows", "cols", "row_copies", "col_copies"):
+            np.testing.assert_array_equal(getattr(left.scaling, part), getattr(right.scaling, part))
 
 
 def test_records_are_frozen_and_compare_by_identity():

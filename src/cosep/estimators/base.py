@@ -183,7 +183,8 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         X : array-like or sparse of shape (m_new, n_features)
         y : ignored
         sample_weight : array-like of shape (m_new,), optional
-            How many copies of it a row counts as. Default: 1.
+            How many copies of it a row counts as. Default: 1. A norm of given factors d has no rule for new rows, and
+            all count alike; ``d**2`` as weights of the fitted rows gives the share that the fit reports.
 
         Returns
         -------

@@ -106,7 +106,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         What no selection of this many rows and columns, and no factors of this rank, could exceed, as ``rows``,
         ``cols``, ``core`` and ``refitted``: the share of the best approximation of that rank.
     plain_fidelity_ : Fidelity
-        The shares of the same factors in the plain Frobenius norm, to compare models of different norms.
+        The shares of the same factors in the plain Frobenius norm, to compare models of different norms; with the same
+        ``sample_weight``.
     scaling_ : str or None
         The name of the norm; "given" for a pair, None for the plain norm.
     factorization_ : Factorization

@@ -90,7 +90,7 @@ def describe(factorization: Factorization, X: Any) -> Findings:
             M.shape,
             M.count_nonzero(),
             fidelity,
-            replace(factorization, scaling=None).fidelity(M),
+            factorization.plain_fidelity(M),
             _bound(factorization, fidelity, M),
             topics.rows,
             M.in_units(M.take(rows=topics.rows)),

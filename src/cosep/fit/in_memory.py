@@ -1,6 +1,5 @@
 """The steps of a fit for a matrix in memory."""
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,7 +81,7 @@ class InMemory:
         M, core = self.M, np.asarray(factors.core)
         errors = [part or 0.0 for part in factors.relative_errors(M)]
         fidelity = Fidelity(*(1.0 - part * part for part in errors))
-        plain = fidelity if factors.scaling is None else replace(factors, scaling=None).fidelity(M)
+        plain = fidelity if chosen.norm.name is None else factors.plain_fidelity(M)
         scaled = M if factors.scaling is None else factors.scaling.apply(M)
         norm = np.sqrt(scaled.squared_norm())
         return FitResult(

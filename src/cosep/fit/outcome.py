@@ -26,7 +26,7 @@ class Outcome(NamedTuple):
         Of the selected rows, the selected columns, the core, and the refitted factors, in the norm of the model with
         the weights of the rows; last, the squared norm of the data.
     plain_squared_errors : ndarray of shape (5,)
-        The same in the plain norm, without weights.
+        The same in the plain norm, with the weights of the rows.
     strengths : ndarray of shape (n_cols,)
         Squared norms of the columns of ``D P1 S``.
     products : ndarray of shape (n, b)
@@ -79,7 +79,7 @@ def outcome(side: MeasuredSide, block: LocalMatrix, start: int) -> Outcome:
     Z = A.dot(side.directions)
     return Outcome(
         errors @ weights,
-        plain.sum(axis=1),
+        plain @ weights,
         weights @ strong**2,
         A.cross(weights[:, None] * Z),
     )

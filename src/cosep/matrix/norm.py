@@ -21,6 +21,8 @@ from cosep.utils.types import Array
 MODERATE_EXPONENT = 100
 # The names of a norm whose diagonals are given, and of the plain norm with weights of rows.
 GIVEN, PLAIN = "given", "plain"
+# The fields of a norm for sample weights.
+COPIES = ("row_copies", "col_copies")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,6 +36,8 @@ class Scaling:
     rows, cols : ndarray
         Factors of the rows and of the columns. Those of rows include the square roots of sample weights, so that they
         are zero for rows that were left out.
+    row_copies, col_copies : ndarray, optional
+        How many copies of it each row (column) counts as, the sample weights. Default: None, one of each.
 
     Examples
     --------
@@ -46,21 +50,42 @@ class Scaling:
     name: str
     rows: Array
     cols: Array
+    row_copies: Array | None = None
+    col_copies: Array | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             msg = f"name={shown(self.name)} must be the name of a scaling."
             raise ValueError(msg)
-        for side in ("rows", "cols"):
-            object.__setattr__(self, side, checked_factors(getattr(self, side), f"{side} of a scaling", 0.0))
+        for side in ("rows", "cols", *COPIES):
+            if side not in COPIES or getattr(self, side) is not None:
+                object.__setattr__(self, side, checked_factors(getattr(self, side), f"{side} of a scaling", 0.0))
+        for name, copies, factors in zip(COPIES, self.copies, (self.rows, self.cols), strict=True):
+            if copies is not None and len(copies) != len(factors):
+                msg = f"{name} of a scaling must be {len(factors)} numbers, as many as factors, got {len(copies)}."
+                raise ValueError(msg)
 
     def __repr__(self) -> str:
         return f"Scaling({self.name!r}, {len(self.rows)} rows, {len(self.cols)} columns)"
 
     @property
+    def copies(self) -> tuple[Array | None, Array | None]:
+        """The numbers of copies of rows and of columns."""
+        return self.row_copies, self.col_copies
+
+    @property
     def T(self) -> "Scaling":
         """The same norm for the transpose."""
-        return Scaling(self.name, self.cols, self.rows)
+        return Scaling(self.name, self.cols, self.rows, *self.copies[::-1])
+
+    @property
+    def plain(self) -> "Scaling | None":
+        """The plain norm in which rows and columns count as the same numbers of copies; None if they all count once."""
+        if self.row_copies is None and self.col_copies is None:
+            return None
+        rows = np.ones(len(self.rows)) if self.row_copies is None else np.sqrt(self.row_copies)
+        cols = np.ones(len(self.cols)) if self.col_copies is None else np.sqrt(self.col_copies)
+        return Scaling(PLAIN, rows, cols, *self.copies)
 
     def unit(self) -> tuple[Array, Array]:
         """Return the factors of rows and columns, a side that is far from one divided by a power of two."""
@@ -159,7 +184,8 @@ class Norm(NamedTuple):
             return None
         rows = self._filled_row_factors(M, where) * np.sqrt(self.weights_of(M, where))
         factors = (rows, self.cols) if self.name in (GIVEN, None) else M.factors_in_units(rows, self.cols)
-        return Scaling(PLAIN if self.name is None else self.name, *factors)
+        copies = None if self.weights is None else self.weights_of(M, where)
+        return Scaling(PLAIN if self.name is None else self.name, *factors, copies)
 
     def _filled_row_factors(self, M: LocalMatrix, where: Any) -> Array:
         """Return the same as `row_factors`, whatever all-zero rows and columns there are: they change rounding."""

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -187,8 +187,7 @@ class Factorization:
     def fidelity(self, X: Any) -> Fidelity:
         """Return the share of X that the selected rows, columns and core explain with their weights, in O(nnz r).
 
-        Shares are measured in the norm of ``scaling``; ``dataclasses.replace(factorization, scaling=None)`` measures
-        them in the plain norm.
+        Shares are measured in the norm of ``scaling``; see `plain_fidelity` for the plain norm.
 
         Parameters
         ----------
@@ -198,6 +197,10 @@ class Factorization:
         errors = self.relative_errors(X)
         rows, cols, core = (None if error is None else 1.0 - error * error for error in errors[:3])
         return Fidelity(rows, cols, core, 1.0 - errors[3] * errors[3])
+
+    def plain_fidelity(self, X: Any) -> Fidelity:
+        """Return the same shares in the plain Frobenius norm, with the sample weights of ``scaling`` if it has any."""
+        return replace(self, scaling=None if self.scaling is None else self.scaling.plain).fidelity(X)
 
     def relative_errors(self, X: Any) -> tuple[float | None, float | None, float | None, float]:
         """Return the relative errors that belong to the fidelities of rows, columns, core and refitted factors.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.matrix.norm import Scaling
+from cosep.matrix.norm import COPIES, Scaling
 from cosep.records.archive import array_headers, is_unicode, read_arrays
 from cosep.records.selection import Selection
 from cosep.utils.memory import memory_problem
@@ -20,7 +20,7 @@ FORMAT_VERSION = 1
 _SIDES = ("factor", "weights", "labels", "names")
 OTHER_SIDE = {f"{a}_{part}": f"{b}_{part}" for part in _SIDES for a, b in (("row", "col"), ("col", "row"))}
 ARRAYS = ("core", *OTHER_SIDE)
-STORED = (*ARRAYS, "row_indices", "col_indices", "scaling_rows", "scaling_cols", "header")
+STORED = (*ARRAYS, "row_indices", "col_indices", "scaling_rows", "scaling_cols", *COPIES, "header")
 
 # Parsed JSON can take this many times the bytes of its text, at four bytes per character.
 JSON_GROWTH = 16
@@ -57,6 +57,7 @@ def pack(parts: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     if (scaling := parts["scaling"]) is not None:
         header["scaling"] = scaling.name
         arrays |= {"scaling_rows": scaling.rows, "scaling_cols": scaling.cols}
+        arrays |= {name: copies for name in COPIES if (copies := getattr(scaling, name)) is not None}
     try:
         text = json.dumps(header)
         json.dumps(header, ensure_ascii=False).encode()  # raises where text is not valid Unicode
@@ -101,7 +102,8 @@ def unpack(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         indices = arrays.pop("row_indices", None), arrays.pop("col_indices", None)
         parts["selection"] = Selection(*indices, stored["gap"], stored["n_iter"], history)
     if "scaling" in header:
-        parts["scaling"] = Scaling(header["scaling"], arrays.pop("scaling_rows"), arrays.pop("scaling_cols"))
+        factors = arrays.pop("scaling_rows"), arrays.pop("scaling_cols")
+        parts["scaling"] = Scaling(header["scaling"], *factors, *(arrays.pop(name, None) for name in COPIES))
     if arrays:
         msg = f"unknown arrays {sorted(arrays)}"
         raise ValueError(msg)
