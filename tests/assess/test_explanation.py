@@ -16,6 +16,7 @@ from cosep import (
     Factorization,
     Selection,
     SeparableNMF,
+    describe,
     explain,
     faithful,
     make_coseparable,
@@ -205,6 +206,22 @@ def test_zero_rows_and_columns_change_nothing():
         np.testing.assert_array_equal(theirs["runner_up"], places[mine["runner_up"]])
         for figure in FIGURES:
             np.testing.assert_allclose(theirs[figure], mine[figure], atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", [6, 21, 41])
+def test_shares_add_up_where_selected_rows_depend_on_each_other(seed):
+    """Weights are then not determined; the products of X with what they explain added up to 5e-9 less or more."""
+    random = np.random.default_rng(seed)
+    X = random.random((20, 2)) @ random.random((2, 15))
+    model = CoSeparableNMF(4, 6, method="fgm", scaling=None).fit(X)
+    why, found = explain(model.factorization_, X), describe(model.factorization_, X)
+    for table, all_of_side, fidelity in (
+        (why.rows, found.rows, model.row_fidelity_),
+        (why.cols, found.cols, model.col_fidelity_),
+    ):
+        assert table["share"].sum() == pytest.approx(fidelity, abs=1e-12)
+        assert np.nansum(all_of_side["explains"]) == pytest.approx(fidelity, abs=1e-12)
+        assert table["share"].min() >= 0
 
 
 @pytest.mark.slow

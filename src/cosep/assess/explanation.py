@@ -192,7 +192,8 @@ def _table(
     return {
         "index": chosen,
         "name": _named(chosen, names, kind),
-        "share": np.einsum("ij,ij->j", cols.B, cols.V) / M.squared_norm(),
+        # Equal to <M, a_k v_k'> at the best weights; these add up to the fidelity for any weights.
+        "share": np.einsum("ij,ij->j", 2.0 * cols.B - cols.V @ cols.B[cols.chosen], cols.V) / M.squared_norm(),
         "loss": losses,
         "runner_up": runners_up,
         "runner_up_name": _named(runners_up, names, kind),

@@ -264,5 +264,7 @@ def _column_table(record: Factorization, sums: BlockSums, E: Array) -> Table:
     left = sums.squares - 2.0 * np.einsum("jk,kj->j", sums.products, H) + np.einsum("kj,kj->j", H, sums.gram @ H)
     with np.errstate(invalid="ignore", divide="ignore"):
         errors = np.sqrt(np.maximum(left, 0.0) / sums.squares)
-    explains = np.einsum("jl,lj->l", sums.crosses, V * E**2) / (sums.squares @ E**2)
+    # As in `cosep.findings.tables.row_table`.
+    left_over = 2.0 * sums.crosses.T - sums.crosses[topics.rows].T @ V
+    explains = np.einsum("lj,lj->l", left_over, V * E**2) / (sums.squares @ E**2)
     return table_of(record.T, topics, np.asarray(record.col_labels), explains, errors)

@@ -18,13 +18,14 @@ from cosep.utils.types import Array, Indices, Table
 def row_table(factorization: Factorization, topics: Topics, M: LocalMatrix) -> Table:
     """Return the table of all rows; for the columns pass the transposes.
 
-    A selected row explains ``<A, (D u) (x E)> / ||A||^2`` by its weights u in all rows; over the selected rows these
-    add up to the fidelity of the rows.
+    A selected row explains ``<A, (D u) (x E)> / ||A||^2`` by its weights u in all rows. It is measured as
+    ``<2 A - D U (selected rows) E, (D u) (x E)> / ||A||^2``: the same at the best weights, and over the selected rows
+    these add up to the fidelity of the rows for any weights.
     """
     A = M.mantissa.scaled(topics.row_scale, topics.col_scale)
     chosen = M.take(rows=topics.rows) * topics.col_scale
     U = np.asarray(factorization.row_weights, dtype=np.float64) * topics.row_scale[:, None]
-    explains = np.einsum("ik,ik->k", U, A.dot(chosen.T)) / A.squared_norm()
+    explains = np.einsum("ik,ik->k", U, 2.0 * A.dot(chosen.T) - U @ (chosen @ chosen.T)) / A.squared_norm()
     return table_of(factorization, topics, clusters_of(factorization, topics), explains, factorization.row_errors(M))
 
 
