@@ -13,10 +13,11 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import cosep
-from cosep import CoSeparableNMF, Factorization, describe
+from cosep import CoSeparableNMF, Factorization, RankChoice, describe, make_coseparable
 from cosep.cli import demo, fit, main, matrix_source, progress, summary, transform
 from cosep.cli.app import app
 from cosep.datasets import load_docstrings
+from cosep.io.named_matrix import NamedMatrix, numbered
 from cosep.kernels.compile import is_compiled
 from cosep.select import BOTH_SELECTORS
 from cosep.utils import extras
@@ -192,6 +193,21 @@ def test_ctrl_c_is_one_line_and_exit_code_130(monkeypatch):
     assert result.exit_code == 130
     assert result.stdout == ""
     assert result.stderr == "Stopped by Ctrl-C.\n"
+
+
+@pytest.mark.parametrize(("recommended", "shown"), [(3, True), (4, False)])
+def test_numbers_that_were_not_selected_are_not_the_first_line(recommended, shown, monkeypatch, tmp_path):
+    """The demo selects as many as were asked for; its first line recommended other numbers."""
+    table = {name: np.array([3.0]) for name in ("n_rows", "n_cols", "error", "error_se", "stability")}
+    choice = RankChoice(recommended, recommended, "Because of this.", table)
+    monkeypatch.setattr(matrix_source, "choose_rank", lambda *_, **__: choice)
+    X = make_coseparable(20, 15, 3, 3, noise=0.1, random_state=0)[0]
+    source = matrix_source.MatrixSource(lambda: NamedMatrix(X, numbered("row", 20), numbered("column", 15)))
+    console = io.StringIO()
+    monkeypatch.setattr("cosep.cli.fit.table_console", lambda: Console(file=console, width=100))
+    options = fit.FitOptions(3, 3, choose_rank=True, report=False)
+    fit.run(source, tmp_path / "answer", options, fit.OutputOptions(), "cosep demo")
+    assert ("Because of this." in console.getvalue()) == shown
 
 
 def test_the_version_is_that_of_the_package():

@@ -182,7 +182,8 @@ def print_answer(found: Findings, summary: dict[str, Any], choice: RankChoice | 
     if output.quiet:
         return
     console = table_console()
-    if choice is not None:
+    # Of other numbers than those that were asked for, the report says what they predict.
+    if choice is not None and (choice.n_rows, choice.n_cols) == (summary["n_rows"], summary["n_cols"]):
         print_lines(console, choice.reason)
     print_findings(found, console, row=output.row, column=output.column)
     lines = []
