@@ -85,15 +85,15 @@ def test_a_column_in_other_units_is_named_everywhere(scaling, told, wine, tmp_pa
     assert sentence.replace("'", "&#39;") in page
     X = read(wine, drop="kind")
     model = CoSeparableNMF(2, 2, method="spa", scaling=None if scaling == "none" else scaling).fit(X.values)
-    said = [one for one in describe(model.factorization_, X.values).warnings if "of the squares" in one]
+    said = [one for one in describe(X.values, model.factorization_).warnings if "of the squares" in one]
     assert said == [sentence.replace("proline", "column 12")]
 
 
 def test_a_row_in_other_units_is_named_and_equal_columns_are_not():
     X = np.random.default_rng(0).random((20, 10)) + 0.5
     assert not any(
-        "squares of the matrix" in one for one in describe(CoSeparableNMF(2, 2).fit(X).factorization_, X).warnings
+        "squares of the matrix" in one for one in describe(X, CoSeparableNMF(2, 2).fit(X).factorization_).warnings
     )
     X[3] *= 1000
-    found = describe(CoSeparableNMF(2, 2).fit(X).factorization_, X).warnings
+    found = describe(X, CoSeparableNMF(2, 2).fit(X).factorization_).warnings
     assert any(one.startswith("Row \u201crow 3\u201d holds more than 99.9% of the squares") for one in found)

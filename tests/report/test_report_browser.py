@@ -67,9 +67,9 @@ def page_of(tmp_path_factory):
             X, result, texts = CASES[case]()
             written[case] = tmp_path_factory.mktemp(case) / "report.html"
             write_report(
-                written[case],
-                result,
                 X,
+                result,
+                written[case],
                 texts=texts,
                 explanation=stand_ins.explanation(result),
                 stability=stand_ins.stability(result),

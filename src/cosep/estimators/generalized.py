@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.estimators.base import Factorizer, check_finite, frobenius_error, unit_scaled
+from cosep.estimators.base import Factorizer, frobenius_error
 from cosep.fit.preselect_sizes import check_preselect_pair
+from cosep.fit.products import check_finite, unit_scaled
 from cosep.fit.selector import selector_input
 from cosep.matrix.checks import check_callback, check_number, check_positive, check_random
 from cosep.matrix.local import LocalMatrix

@@ -26,6 +26,7 @@ from cosep.matrix.validation import as_matrix
 from cosep.metrics.bounds import fidelity_bound
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
+from cosep.records.model import factorization_of
 from cosep.utils.types import Array, Indices, Table
 
 # Columns, entries and close rows that are kept of a topic: at least as many as any output shows.
@@ -34,19 +35,18 @@ MOST_COLUMNS, MOST_VALUES, MOST_CLOSEST = 20, 8, 8
 SAME_SHARE_TOL = 1e-5
 
 
-def describe(factorization: Factorization, X: Any) -> Findings:
+def describe(X: Any, model: Any) -> Findings:
     """Return what a person wants to know about a fit: topics, tables of rows and columns, sentences, warnings.
 
     The command ``cosep fit`` prints and writes these findings; `write_report` shows them on a page.
 
     Parameters
     ----------
-    factorization : Factorization
-        That of a fitted `CoSeparableNMF`, or made by `mix`. Its names are used if it has any;
-        ``dataclasses.replace(factorization, row_names=...)`` gives it names of rows. Sentences in its
-        ``meta["warnings"]`` come first among the warnings.
     X : array-like or sparse of shape (m, n)
-        The matrix that it was fitted to.
+        The matrix that the model was fitted to.
+    model : fitted CoSeparableNMF or Factorization
+        What was fitted, or what `mix` returned. Its names are used, or those of X. Sentences in the
+        ``meta["warnings"]`` of a factorization come first among the warnings.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def describe(factorization: Factorization, X: Any) -> Findings:
     Raises
     ------
     ValueError
-        If the factorization has no core with weights on both sides, or X is not the matrix that it stands for.
+        If the model has no core with weights on both sides, or X is not the matrix that it stands for.
 
     See Also
     --------
@@ -66,7 +66,7 @@ def describe(factorization: Factorization, X: Any) -> Findings:
     --------
     >>> from cosep import CoSeparableNMF, describe, make_coseparable
     >>> X, _ = make_coseparable(60, 40, 4, 3, random_state=0)
-    >>> found = describe(CoSeparableNMF(n_rows=4, n_cols=3).fit(X).factorization_, X)
+    >>> found = describe(X, CoSeparableNMF(n_rows=4, n_cols=3).fit(X))
     >>> list(found.rows)
     ['name', 'cluster', 'representative', 'membership', 'selected', 'explained', 'explains']
     >>> int(found.rows["selected"].sum()), [len(topic.anchors) > 0 for topic in found.topics]
@@ -74,6 +74,7 @@ def describe(factorization: Factorization, X: Any) -> Findings:
     >>> print(found.sentences[0])
     Of 60 rows and 40 columns, 4 rows and 3 columns were selected to stand for the rest.
     """
+    factorization = factorization_of(model, X)
     topics = topics_of(factorization)
     M = as_matrix(X)
     fidelity = factorization.fidelity(M)

@@ -21,13 +21,15 @@ from cosep.records.fidelity import CoreDiagnosis, Fidelity
 from cosep.records.model_file import ARRAYS, OTHER_SIDE, pack, read_checked, unpack
 from cosep.records.product import CANCELLATION, balanced, mantissa, relative_error, relative_row_errors
 from cosep.records.selection import Selection
+from cosep.records.shares import shares_sentence, side_table
+from cosep.utils.display import Readable, View, grid_of
 from cosep.utils.messages import one_line, shown
 from cosep.utils.paths import check_path
 from cosep.utils.types import Array, Indices
 
 
-@dataclass(frozen=True, eq=False)
-class Factorization:
+@dataclass(frozen=True, eq=False, repr=False)
+class Factorization(Readable):
     """``X ~ row_factor @ core @ col_factor``; a core of None is the identity.
 
     Parameters
@@ -89,6 +91,23 @@ class Factorization:
         if not isinstance(self.meta, Mapping):
             msg = f"meta={shown(self.meta)} must be a dictionary."
             raise ValueError(msg)
+
+    def _view(self) -> View:
+        m, n = self.shape
+        chosen, stored = self.selection or Selection(None, None), self.meta.get("model")
+        sentences = [shares_sentence(stored["fidelity"], stored["bound"])] if isinstance(stored, dict) else []
+        if self.scaling is not None:
+            sentences.append(f"norm: {self.scaling.name}")
+        grids = [
+            grid_of("", side_table(indices, names, labels, kind))
+            for indices, names, labels, kind in (
+                (chosen.row_indices, self.row_names, self.row_labels, "row"),
+                (chosen.col_indices, self.col_names, self.col_labels, "column"),
+            )
+            if indices is not None
+        ]
+        rank = " x ".join(map(str, dict.fromkeys((self.row_factor.shape[1], self.col_factor.shape[0]))))
+        return View(f"Factorization of {m:,} rows and {n:,} columns, rank {rank}", tuple(sentences), tuple(grids))
 
     def _check_side(self, side: str, size: int) -> None:
         """Raise ValueError for labels, names, weights, indices or scales that do not fit the size of their side."""

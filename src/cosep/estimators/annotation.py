@@ -92,7 +92,7 @@ def annotate(
         **options,
     ).fit(values)
     model.result_ = replace(model.result_, row_names=row_names, col_names=col_names)
-    found = describe(model.factorization_, values)
+    found = describe(values, model)
     with warnings.catch_warnings():
         # The documentation says that a view becomes a copy.
         warnings.simplefilter("ignore", _anndata().ImplicitModificationWarning)

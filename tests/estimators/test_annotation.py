@@ -53,7 +53,7 @@ def test_real_cells_are_annotated_and_a_file_keeps_it(blood, tmp_path):
     error, norm = (np.linalg.norm(scaling.rows[:, None] * part * scaling.cols) for part in (left, X))
     assert stored["metrics"]["refitted_fidelity"] == pytest.approx(1 - (error / norm) ** 2, abs=1e-5)
     assert stored["metrics"]["refitted_fidelity"] <= stored["metrics"]["bound"]
-    assert explain(model.factorization_, adata.raw.X).cols["name"].tolist() == stored["col_names"].tolist()
+    assert explain(adata.raw.X, model.factorization_).cols["name"].tolist() == stored["col_names"].tolist()
 
     # Clusters of cells have to do with what they were sorted by, and are ready for a plot or a test of genes.
     clusters = adata.obs["cosep"]
