@@ -30,7 +30,7 @@ from cosep.solve.labels import factor_labels
 from cosep.solve.nonnegative import nonnegative_of
 from cosep.solve.pursuit import all_positions
 from cosep.utils.blas import one_blas_thread
-from cosep.utils.display import Readable, View, grid_of
+from cosep.utils.display import ColumnTable, Readable, View, grid_of
 from cosep.utils.lookup import names_at
 from cosep.utils.ties import TIE_TOL
 from cosep.utils.types import Array, Callback, Indices, Table
@@ -205,17 +205,19 @@ def _table(
         labels = factor_labels(cols.V, np.linalg.norm(M.take(cols=cols.chosen), axis=0))
     labels = labels[labels >= 0] if r else np.zeros(0, np.intp)
     chosen, runners_up = positions[cols.chosen], np.where(rivals < 0, -1, positions[rivals])
-    return {
-        "index": chosen,
-        "name": names_at(chosen, names, kind),
-        # Equal to <M, a_k v_k'> at the best weights; these add up to the fidelity for any weights.
-        "share": np.einsum("ij,ij->j", 2.0 * cols.B - cols.V @ cols.B[cols.chosen], cols.V) / M.squared_norm(),
-        "loss": losses,
-        "runner_up": runners_up,
-        "runner_up_name": names_at(runners_up, names, kind),
-        "runner_up_loss": rival_losses,
-        "size": np.bincount(labels, minlength=r),
-    }
+    return ColumnTable(
+        {
+            "index": chosen,
+            "name": names_at(chosen, names, kind),
+            # Equal to <M, a_k v_k'> at the best weights; these add up to the fidelity for any weights.
+            "share": np.einsum("ij,ij->j", 2.0 * cols.B - cols.V @ cols.B[cols.chosen], cols.V) / M.squared_norm(),
+            "loss": losses,
+            "runner_up": runners_up,
+            "runner_up_name": names_at(runners_up, names, kind),
+            "runner_up_loss": rival_losses,
+            "size": np.bincount(labels, minlength=r),
+        }
+    )
 
 
 @one_blas_thread

@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from math import ceil
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from cosep.matrix.scaling import check_scaling, check_weights, scale
 from cosep.matrix.validation import as_matrix
 from cosep.select import BOTH_SELECTORS
 from cosep.select.method import Method, method_named
-from cosep.utils.display import WIDTH, Readable, View, grid_of
+from cosep.utils.display import Readable, View, grid_of
 from cosep.utils.messages import counted, shown
 from cosep.utils.types import Callback, Table
 
@@ -79,7 +78,7 @@ class RankChoice(Readable):
 
     def _view(self) -> View:
         what = f"{counted(self.n_rows, 'row')} and {counted(self.n_cols, 'column')}"
-        return View(f"RankChoice: {what}", tuple(wrap(self.reason, WIDTH - 2)), (grid_of("tried", self.table),))
+        return View(f"RankChoice: {what}", (self.reason,), (grid_of("tried", self.table),))
 
     @property
     def best(self) -> Rank:

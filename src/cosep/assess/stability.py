@@ -16,7 +16,7 @@ from cosep.matrix.validation import as_matrix
 from cosep.records.selection import Selection
 from cosep.select import BOTH_SELECTORS
 from cosep.select.method import Method, method_named
-from cosep.utils.display import Readable, View, grid_of
+from cosep.utils.display import ColumnTable, Readable, View, grid_of
 from cosep.utils.lookup import names_at
 from cosep.utils.types import Array, Callback, Indices, Table
 
@@ -170,10 +170,16 @@ def stability(
             callback("stability", len(chosen), n_draws, np.nan)
     scaled = scale(data, norm[0], norm[1])[0]
     return Stability(
-        {"index": rows, "name": names_at(rows, chosen_by.row_names, "row")}
-        | _frequencies(scaled.T, rows, [draw.rows for draw in draws], [one[0] for one in chosen]),
-        {"index": cols, "name": names_at(cols, chosen_by.col_names, "column")}
-        | _frequencies(scaled, cols, [draw.cols for draw in draws], [one[1] for one in chosen]),
+        ColumnTable(
+            index=rows,
+            name=names_at(rows, chosen_by.row_names, "row"),
+            **_frequencies(scaled.T, rows, [draw.rows for draw in draws], [one[0] for one in chosen]),
+        ),
+        ColumnTable(
+            index=cols,
+            name=names_at(cols, chosen_by.col_names, "column"),
+            **_frequencies(scaled, cols, [draw.cols for draw in draws], [one[1] for one in chosen]),
+        ),
         n_draws,
         max(share, len(rows) / M.shape[0], len(cols) / M.shape[1]),
     )

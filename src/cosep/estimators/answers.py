@@ -21,7 +21,7 @@ from cosep.matrix.to_row_blocks import own_blocks
 from cosep.records.factorization import Factorization
 from cosep.records.shares import shares_table
 from cosep.report import write_report
-from cosep.utils.display import View, grid_of
+from cosep.utils.display import ColumnTable, View, grid_of
 from cosep.utils.lookup import names_at
 from cosep.utils.messages import one_line
 from cosep.utils.paths import check_path
@@ -87,9 +87,10 @@ class Answers(Factorizer):
         >>> import pandas as pd
         >>> from cosep import CoSeparableNMF
         >>> X = pd.DataFrame([[9, 1, 0], [4, 0, 0], [0, 2, 8]], index=["Ada", "Bob", "Cem"], columns=["a", "b", "c"])
-        >>> topics = CoSeparableNMF(n_rows=2, n_cols=2).fit(X).topics()
-        >>> topics["representative"].tolist(), topics["size"].tolist()
-        (['Ada', 'Cem'], [2, 1])
+        >>> CoSeparableNMF(n_rows=2, n_cols=2).fit(X).topics()
+          representative  anchors  columns  size
+          Ada             a        a, b        2
+          Cem             c        c, b        1
         """
         check_is_fitted(self)
         record = self._record
@@ -99,12 +100,12 @@ class Answers(Factorizer):
         leading = topics.components * topics.col_scale
         orders = [[j for j in np.argsort(-line, kind="stable")[:MOST_NAMED] if line[j] > 0] for line in leading]
         anchors = [topics.cols[topics.anchors(k)] for k in range(len(topics.rows))]
-        return {
-            "representative": names_at(topics.rows, record.row_names, "row"),
-            "anchors": _joined(anchors, names),
-            "columns": _joined([np.array(order, dtype=np.intp) for order in orders], names),
-            "size": np.bincount(labels[labels >= 0], minlength=len(topics.rows)),
-        }
+        return ColumnTable(
+            representative=names_at(topics.rows, record.row_names, "row"),
+            anchors=_joined(anchors, names),
+            columns=_joined([np.array(order, dtype=np.intp) for order in orders], names),
+            size=np.bincount(labels[labels >= 0], minlength=len(topics.rows)),
+        )
 
     def report(self, X: Any, path: str | os.PathLike[str], **parts: Any) -> None:
         """Write one self-contained HTML page about the model.

@@ -14,8 +14,8 @@ from cosep.matrix.norm import Norm, Scaling
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import CoreDiagnosis, Fidelity
 from cosep.records.selection import Selection
-from cosep.records.shares import shares_table
-from cosep.utils.display import Readable, View, brief_value, grid_of
+from cosep.records.shares import shares_table, side_grids
+from cosep.utils.display import Readable, View, grid_of
 from cosep.utils.types import Indices
 
 
@@ -124,8 +124,11 @@ class FitResult(Readable):
         m, n = len(self.row_factor), self.col_factor.shape[1]
         return View(
             f"FitResult of {m:,} rows and {n:,} columns",
-            (brief_value(self.selection),),
-            (grid_of("", shares_table(self.fidelity, self.bound)),),
+            (f"norm: {self.norm.name or 'plain'}",),
+            (
+                *side_grids(self.selection, (self.row_names, self.col_names), (self.row_labels, self.col_labels)),
+                grid_of("", shares_table(self.fidelity, self.bound)),
+            ),
         )
 
     @cached_property

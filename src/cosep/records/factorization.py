@@ -21,7 +21,7 @@ from cosep.records.fidelity import CoreDiagnosis, Fidelity
 from cosep.records.model_file import ARRAYS, OTHER_SIDE, pack, read_checked, unpack
 from cosep.records.product import CANCELLATION, balanced, mantissa, relative_error, relative_row_errors
 from cosep.records.selection import Selection
-from cosep.records.shares import shares_sentence, side_table
+from cosep.records.shares import shares_table, side_grids
 from cosep.utils.display import Readable, View, grid_of
 from cosep.utils.messages import one_line, shown
 from cosep.utils.paths import check_path
@@ -94,20 +94,14 @@ class Factorization(Readable):
 
     def _view(self) -> View:
         m, n = self.shape
-        chosen, stored = self.selection or Selection(None, None), self.meta.get("model")
-        sentences = [shares_sentence(stored["fidelity"], stored["bound"])] if isinstance(stored, dict) else []
-        if self.scaling is not None:
-            sentences.append(f"norm: {self.scaling.name}")
-        grids = [
-            grid_of("", side_table(indices, names, labels, kind))
-            for indices, names, labels, kind in (
-                (chosen.row_indices, self.row_names, self.row_labels, "row"),
-                (chosen.col_indices, self.col_names, self.col_labels, "column"),
-            )
-            if indices is not None
-        ]
+        names, labels = (self.row_names, self.col_names), (self.row_labels, self.col_labels)
+        grids = () if self.selection is None else side_grids(self.selection, names, labels)
+        stored = self.meta.get("model")
+        if isinstance(stored, dict):
+            grids = (*grids, grid_of("", shares_table(stored["fidelity"], stored["bound"])))
         rank = " x ".join(map(str, dict.fromkeys((self.row_factor.shape[1], self.col_factor.shape[0]))))
-        return View(f"Factorization of {m:,} rows and {n:,} columns, rank {rank}", tuple(sentences), tuple(grids))
+        norm = "plain" if self.scaling is None else self.scaling.name
+        return View(f"Factorization of {m:,} rows and {n:,} columns, rank {rank}", (f"norm: {norm}",), grids)
 
     def _check_side(self, side: str, size: int) -> None:
         """Raise ValueError for labels, names, weights, indices or scales that do not fit the size of their side."""

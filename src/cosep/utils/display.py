@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from html import escape
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,8 @@ from cosep.utils.messages import one_line, shown
 
 # A screen: letters of a line, and lines of a table.
 WIDTH, MOST_LINES = 79, 12
+# Letters of a sentence that are shown.
+MOST_SENTENCE = 300
 # Letters of a name that a column keeps however narrow the screen is, and of one in a notebook.
 FEWEST_LETTERS, HTML_LETTERS = 8, 60
 # Numbers of a list that are shown.
@@ -80,6 +83,16 @@ class Readable:
             return escape(repr(self))
 
 
+class ColumnTable(dict[str, Any]):
+    """Columns of equal length by name, which print as a table; ``pandas.DataFrame`` takes it as it is."""
+
+    def __repr__(self) -> str:
+        return as_text(View("", (), (grid_of("", self),))).strip("\n")
+
+    def _repr_html_(self) -> str:
+        return as_html(View("", (), (grid_of("", self),)))
+
+
 def grid_of(title: str, columns: Mapping[str, Any], hidden: Iterable[str] = ()) -> Grid:
     """Return the first lines of columns of equal length."""
     kept = {name: column for name, column in columns.items() if name not in hidden}
@@ -132,7 +145,9 @@ def shortened(text: str, letters: int) -> str:
 
 def as_text(view: View) -> str:
     """Return a view as lines that fit a screen."""
-    lines = [view.title, *(f"  {one_line(sentence, WIDTH - 2)}" for sentence in view.sentences)]
+    lines = [one_line(view.title, WIDTH)]
+    for sentence in view.sentences:
+        lines += wrap(one_line(sentence, MOST_SENTENCE), WIDTH, initial_indent="  ", subsequent_indent="    ")
     for grid in view.grids:
         lines += ["", *([grid.title] if grid.title else []), *_text_lines(grid)]
     return "\n".join(lines)
