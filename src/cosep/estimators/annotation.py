@@ -114,11 +114,13 @@ def annotate(
     adata.var[f"{key}_selected"] = found.cols["selected"]
     adata.obsm[f"X_{key}"] = model.row_factor_
     adata.varm[key] = np.ascontiguousarray(model.components_.T)
+
+    def genes_of(k: int) -> Any:
+        return col_names[chosen[of_markers == k]].astype(str)
+
     adata.uns[key] = {
         "prototypes": row_names[model.row_indices_].astype(str),
-        "markers": {
-            str(k): col_names[chosen[of_markers == k]].astype(str) for k in np.unique(of_markers[of_markers >= 0])
-        },
+        "markers": {str(k): genes_of(k) for k in np.unique(of_markers[of_markers >= 0])},
         "prototype_indices": np.asarray(model.row_indices_),
         "marker_indices": chosen,
         "marker_topics": of_markers,

@@ -71,7 +71,8 @@ def mix(
     Factorization
         ``meta["objective"]`` holds ``1/2 ||X - P1 S P2||^2 / ||X||^2`` at the start and after each alternation that
         lowered it, in the norm. ``row_factor`` is the exact minimiser for the final ``core @ col_factor`` in the type
-        of X. It has the names of a data frame. ``row_labels`` and ``col_labels`` are clusters: the component with the largest share in a row or column.
+        of X. ``row_labels`` and ``col_labels`` are clusters: the component with the largest share in a row or column.
+        Names are those of a data frame.
 
     Examples
     --------
