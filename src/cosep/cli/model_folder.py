@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.cli.folder import FILES, recover
+from cosep.findings.describe import with_names
 from cosep.findings.topics import topics_of
 from cosep.io import TextOptions
+from cosep.io.named_matrix import numbered
 from cosep.records.factorization import Factorization
 from cosep.utils.messages import shown
 from cosep.utils.types import Indices
@@ -23,7 +25,10 @@ def answer_files(model: Path) -> list[Path]:
 
 
 def load_model(path: Path, option: str = "model") -> Factorization:
-    """Return a model that ``cosep fit`` wrote, given its file or its folder; ``option`` is what messages call it."""
+    """Return a model that ``cosep fit`` or ``CoSeparableNMF.save`` wrote, given its file or the folder of the command.
+
+    ``option`` is what messages call it. Rows and columns without names are numbered.
+    """
     file = path / FILES[0] if path.is_dir() else path
     try:
         recover(file.parent)
@@ -32,7 +37,7 @@ def load_model(path: Path, option: str = "model") -> Factorization:
         msg = f"{option}={shown(str(path))}: {reason}; make its folder writable."
         raise ValueError(msg) from error
     if not file.is_file():
-        msg = f"{option}={str(path)!r} is not a model: name a folder that cosep fit wrote, or the model.npz in it."
+        msg = f"{option}={str(path)!r} is not a model: name a folder that cosep fit wrote, or a file of a model."
         raise ValueError(msg)
     try:
         record = Factorization.load(file)
@@ -41,10 +46,7 @@ def load_model(path: Path, option: str = "model") -> Factorization:
     except ValueError as error:
         msg = f"{option}={str(path)!r} is not a model of cosep fit ({error}); name a folder that it wrote."
         raise ValueError(msg) from error
-    if record.row_names is None or record.col_names is None:
-        msg = f"{option}={str(path)!r} has no names of rows and columns; write it with cosep fit."
-        raise ValueError(msg)
-    return record
+    return with_names(record)
 
 
 def text_options(record: Factorization) -> dict[str, Any]:
@@ -62,13 +64,17 @@ def table_options(record: Factorization) -> tuple[list[str], dict[str, Any]]:
 
 
 def positions_in(found: NDArray[Any], wanted: NDArray[Any], what: str) -> Indices | None:
-    """Return where wanted names are among those found, None if both are the same.
+    """Return where wanted names are among those found, None if both are the same, or if only the positions are known.
 
-    ``what`` is what they are in the model: its columns, selected columns or selected rows.
+    Numbered names, "column 0", ..., belong to a model of a matrix without names. ``what`` is what they are in the
+    model: its columns, selected columns or selected rows.
     """
-    if np.array_equal(found, wanted):
-        return None
     kind = what.rsplit(maxsplit=1)[-1]
+    unnamed = (
+        what == "columns" and len(found) == len(wanted) and np.array_equal(wanted, numbered("column", len(wanted)))
+    )
+    if unnamed or np.array_equal(found, wanted):
+        return None
     n_found, n_wanted = Counter(map(str, found)), Counter(map(str, wanted))
     repeated = [name for name in n_wanted if n_wanted[name] > 1 or n_found[name] > 1]
     if repeated:

@@ -205,6 +205,10 @@ class Answers(Factorizer):
         names, chosen = self._record.row_names, self._record.selection
         return None if names is None or chosen is None else np.asarray(names[np.asarray(chosen.row_indices)])
 
+    def _names_of_columns(self) -> NDArray[Any] | None:
+        """Return the names of all columns, None if there are none."""
+        return self.result_.col_names if hasattr(self, "result_") else None
+
     @property
     def _record(self) -> Factorization:
         """The record of the fitted rows, or of the sampled ones after a fit to blocks."""

@@ -84,13 +84,17 @@ class Model(BaseEstimator):
     @property
     def selected_features_(self) -> NDArray[Any]:
         """Names of the selected columns; AttributeError if no columns were selected or X has no names."""
-        cols, names = getattr(self, "col_indices_", None), getattr(self, "feature_names_in_", None)
+        cols, names = getattr(self, "col_indices_", None), self._names_of_columns()
         if cols is None or names is None:
             msg = (
                 f"{type(self).__name__} has no selected_features_: X had no column names, or no columns were selected."
             )
             raise AttributeError(msg)
         return np.asarray(names[cols])
+
+    def _names_of_columns(self) -> NDArray[Any] | None:
+        """Return the names of all columns, None if there are none."""
+        return getattr(self, "feature_names_in_", None)
 
     def _is_in_blocks(self, X: Any) -> bool:
         """Return whether X is in blocks of rows, of Dask or not; raise ValueError if the model cannot use them."""

@@ -44,7 +44,7 @@ class Completion(Factorizer):
                 msg = f"X lacks the selected columns {shown(missing[:3])}; measure all of selected_features_."
                 raise ValueError(msg)
             X = X[list(self.selected_features_)]
-        names = getattr(self, "feature_names_in_", None)
+        names = self._names_of_columns()
         if names is None:
             names = np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
         form = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
