@@ -72,12 +72,13 @@ def annotate(
     With scanpy, for counts in ``adata.X``::
 
         cosep.annotate(adata, n_rows=10, n_cols=10)
-        scanpy.pp.neighbors(adata, use_rep="X_cosep")
+        scanpy.pp.neighbors(adata)
         scanpy.tl.umap(adata)
         scanpy.pl.umap(adata, color="cosep")
         scanpy.pl.dotplot(adata, adata.uns["cosep"]["markers"], groupby="cosep")
 
-    ``scanpy.tl.rank_genes_groups(adata, groupby="cosep")`` works too, and ``adata.write_h5ad`` keeps everything.
+    ``scanpy.tl.rank_genes_groups(adata, groupby="cosep")`` and ``scanpy.pp.neighbors(adata, use_rep="X_cosep")`` work
+    too, and ``adata.write_h5ad`` keeps everything.
 
     Examples
     --------
