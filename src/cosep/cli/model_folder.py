@@ -57,10 +57,11 @@ def text_options(record: Factorization) -> dict[str, Any]:
 
 
 def table_options(record: Factorization) -> tuple[list[str], dict[str, Any]]:
-    """Return the columns of a model, and how the table that it was fitted to was read."""
+    """Return the columns of a model, none if they have no names, and how the table that it was fitted to was read."""
     stored = record.meta.get("table", {})
     known = {name: one for name, one in stored.items() if isinstance(one, str)} if isinstance(stored, dict) else {}
-    return list(map(str, np.asarray(record.col_names))), known
+    names = np.asarray(record.col_names)
+    return [] if _are_numbers(names) else list(map(str, names)), known
 
 
 def positions_in(found: NDArray[Any], wanted: NDArray[Any], what: str) -> Indices | None:
@@ -70,10 +71,8 @@ def positions_in(found: NDArray[Any], wanted: NDArray[Any], what: str) -> Indice
     model: its columns, selected columns or selected rows.
     """
     kind = what.rsplit(maxsplit=1)[-1]
-    unnamed = (
-        what == "columns" and len(found) == len(wanted) and np.array_equal(wanted, numbered("column", len(wanted)))
-    )
-    if unnamed or np.array_equal(found, wanted):
+    by_position = what == "columns" and len(found) == len(wanted) and _are_numbers(wanted)
+    if by_position or np.array_equal(found, wanted):
         return None
     n_found, n_wanted = Counter(map(str, found)), Counter(map(str, wanted))
     repeated = [name for name in n_wanted if n_wanted[name] > 1 or n_found[name] > 1]
@@ -87,3 +86,8 @@ def positions_in(found: NDArray[Any], wanted: NDArray[Any], what: str) -> Indice
         msg = f"input lacks {len(missing)} of {len(wanted)} {what} of the model ({some}); name its {kind} as there."
         raise ValueError(msg)
     return np.array([places[str(name)] for name in wanted], dtype=np.intp)
+
+
+def _are_numbers(names: NDArray[Any]) -> bool:
+    """Return whether columns are only numbered, as those of a matrix without names are."""
+    return np.array_equal(names, numbered("column", len(names)))
