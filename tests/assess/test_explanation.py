@@ -214,7 +214,7 @@ def test_shares_add_up_where_selected_rows_depend_on_each_other(seed):
     random = np.random.default_rng(seed)
     X = random.random((20, 2)) @ random.random((2, 15))
     model = CoSeparableNMF(4, 6, method="fgm", scaling=None).fit(X)
-    why, found = explain(model.factorization_, X), describe(model.factorization_, X)
+    why, found = explain(X, model), describe(X, model)
     for table, all_of_side, fidelity in (
         (why.rows, found.rows, model.row_fidelity_),
         (why.cols, found.cols, model.col_fidelity_),

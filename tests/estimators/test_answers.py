@@ -14,10 +14,14 @@ from sklearn.base import clone
 from cosep import (
     CUR,
     HALSNMF,
+    BiorthogonalNMF,
     CoSeparableNMF,
     Factorization,
+    GeneralizedSeparableNMF,
+    MinVolNMF,
     Pool,
     SeparableNMF,
+    TriSymmetricNMF,
     both_sides,
     choose_rank,
     describe,
@@ -333,3 +337,21 @@ def test_verbose_prints_and_calls(capsys):
     assert "[cosep] mix: 1 of at most 100" in out
     CoSeparableNMF(3, 3).fit(X)
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        HALSNMF(2, verbose=True),
+        MinVolNMF(2, verbose=True),
+        BiorthogonalNMF(2, verbose=True),
+        TriSymmetricNMF(2, verbose=True),
+        GeneralizedSeparableNMF(3, verbose=True),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_estimator_with_progress_can_print_it(model, capsys):
+    model.fit(frame())
+    assert "[cosep] " in capsys.readouterr().out
+    with pytest.raises(ValueError, match="callback"):
+        clone(model).set_params(callback=3).fit(frame())

@@ -18,8 +18,8 @@ def with_verbose(callback: Callback | None, verbose: object) -> Callback | None:
     >>> with_verbose(None, True)("mix", 1, 100, 0.25)
     [cosep] mix: 1 of at most 100, 0.25
     """
-    if not verbose:
-        return callback
+    if not verbose or not (callback is None or callable(callback)):
+        return callback  # what cannot be called is refused where the progress is reported
     if callback is None:
         return printing()
     report, own = printing(), callback
