@@ -65,13 +65,11 @@ def register_calls() -> None:
          callback=None)
     call("mix_generalized", cosep.mix_generalized, X=X, selection=fresh(some_selection), max_iter=5, tol=1e-3,
          callback=None)
-    call("explain", cosep.explain, factorization=fresh(lambda: fitted("mix")), X=X, callback=None)
-    call("stability", cosep.stability, X=X, selection=fresh(some_selection), method="spa", scaling=None,
+    call("explain", cosep.explain, X=X, model=fresh(lambda: fitted("mix")), callback=None)
+    call("stability", cosep.stability, X=X, model=fresh(some_selection), method="spa", scaling=None,
          sample_weight=None, n_draws=2, share=0.8, random_state=0, n_jobs=None, callback=None)
-    call("selection_path", cosep.selection_path, X=X, n_rows=3, n_cols=2, factorization=None, method="spa",
-         scaling=None, sample_weight=None, callback=None)
-    call("selection_path of factors", cosep.selection_path, X=X, n_rows=None, n_cols=None,
-         factorization=fresh(lambda: fitted("mix")))
+    call("selection_path", cosep.selection_path, X=X, model=fresh(lambda: fitted("mix")), callback=None)
+    call("describe", cosep.describe, X=X, model=fresh(lambda: fitted("mix")))
     call("SelectionPath.n_needed", lambda share, part, of: fitted("path").n_needed(share, part=part, of=of), share=0.9,
          part="core", of="bound")
     call("choose_rank", cosep.choose_rank, X=X, ranks=[2], method="spa", scaling=None, sample_weight=None,
@@ -239,8 +237,8 @@ def _register_rest() -> None:
     options_without_words = {name: value for name, value in options.items() if name != "vocabulary"}
     call("TextOptions.from_mapping", lambda settings, vocabulary: io.vectorise(["hot tea", "hot jam"],
          io.TextOptions.from_mapping(settings, vocabulary)), settings=options_without_words, vocabulary=["tea"])
-    call("plots.core", plots.core, factorization=fresh(lambda: fitted("mix")))
-    call("plots.matrix", plots.matrix, factorization=fresh(lambda: fitted("mix")), X=X)
+    call("plots.core", plots.core, model=fresh(lambda: fitted("mix")))
+    call("plots.matrix", plots.matrix, X=X, model=fresh(lambda: fitted("mix")))
     call("plots.errors", plots.errors, explanation=fresh(lambda: fitted("explanation")), row_names=None, col_names=None)
     call("plots.stability", plots.stability, result=fresh(lambda: fitted("stability")), row_names=None, col_names=None)
     call("plots.selection_path", plots.selection_path, path=fresh(lambda: fitted("path")), row_names=None,
@@ -275,7 +273,7 @@ def _register_fields() -> None:
     call("plots.rank_curve of", lambda **fields: plots.rank_curve(cosep.RankChoice(**fields)), n_rows=2, n_cols=2,
          reason="it is", table=table)
     call("plots.rank_curve of table", lambda **table: plots.rank_curve(cosep.RankChoice(2, 2, "it is", table)), **table)
-    call("write_report", report.write_report, path="report.html", factorization=fresh(lambda: fitted("mix")), X=X,
+    call("write_report", report.write_report, X=X, model=fresh(lambda: fitted("mix")), path="report.html",
          explanation=None, stability=None, rank=None, selection_path=None, texts=None, command=None)
     call("write_report of explanation", lambda **fields: report.write_report(X, fitted("mix"), "report.html",
          explanation=cosep.Explanation(**fields)), **{name: getattr(fitted("explanation"), name) for name in
