@@ -1,9 +1,60 @@
 """Findings: the record of what a person wants to know about a fit."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cosep.records.fidelity import Fidelity
+from cosep.utils.messages import plural
 from cosep.utils.types import Array, Indices, Table
+
+
+class Nouns(NamedTuple):
+    """What one row and one column are called, such as "document" and "word".
+
+    Attributes
+    ----------
+    row, col : str
+        In the singular.
+    """
+
+    row: str = "row"
+    col: str = "column"
+
+    @property
+    def rows(self) -> str:
+        """The plural of ``row``."""
+        return plural(self.row)
+
+    @property
+    def cols(self) -> str:
+        """The plural of ``col``."""
+        return plural(self.col)
+
+
+class Classes(NamedTuple):
+    """How the clusters of the rows agree with classes that are known.
+
+    Attributes
+    ----------
+    representatives : tuple of str
+        The class of the representative of each topic.
+    largest : tuple of str
+        The most frequent class among the rows that a topic speaks for; "" if there are none.
+    purity : tuple of float
+        The share of these rows that are of that class; nan if there are none.
+    accuracy, accuracy_of_one_cluster : float
+        `clustering_accuracy` of the clusters of all rows, and of a single cluster.
+    ari, nmi : float
+        Adjusted Rand index, and normalized mutual information, of the clusters of all rows.
+    """
+
+    representatives: tuple[str, ...]
+    largest: tuple[str, ...]
+    purity: tuple[float, ...]
+    accuracy: float
+    accuracy_of_one_cluster: float
+    ari: float
+    nmi: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +114,13 @@ class Topic:
     closest : tuple of Entry
         The other rows that hold most of it, with the part of their length that it makes up; at most 8.
     size : int
-        The number of rows in its cluster.
+        The number of rows that it speaks for: those of its cluster that are not unassigned.
     share : float
         That number divided by the number of all rows.
+    cluster_size : int
+        The number of rows in its cluster, with those of which too little is explained.
+    explains : float
+        Its part of what the model explains, ``fidelity.refitted``; the parts of all topics add up to it.
     """
 
     index: int
@@ -76,6 +131,8 @@ class Topic:
     closest: tuple[Entry, ...]
     size: int
     share: float
+    cluster_size: int
+    explains: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +157,7 @@ class Findings:
     topics : tuple of Topic
         One for each selected row, in the order of the selection.
     selected_cols : tuple of Entry
-        The selected columns in the order of the selection, with what each of them explains (``explains`` of ``cols``).
+        The selected columns in the order of the selection, with what each of them explains: ``explains`` of ``cols``.
     core : ndarray of shape (n_rows, n_cols)
         The entries of X where selected rows and columns meet.
     col_order : ndarray of int
@@ -120,14 +177,27 @@ class Findings:
         selected
             Whether it is selected itself.
         explained
-            The share of the row's squares that the refitted factors explain; nan for an all-zero row.
+            The share of the row's squares that the model explains; nan for an all-zero row.
+        assigned
+            Whether that share is at least ``min_explained``.
         explains
-            For a selected row, the share of ``||X||^2`` that it explains; nan for other rows. These add up to
-            ``fidelity.rows``.
+            For a selected row, the part of ``fidelity.refitted`` that its topic explains; nan for other rows. These
+            parts add up to the whole.
     cols : dict of ndarray
         The same for columns.
     n_unassigned : int
-        The number of rows that hold nothing of any topic.
+        The number of rows that no topic speaks for: less than ``min_explained`` of their squares is explained. With
+        the sizes of the topics they add up to all rows.
+    unassigned : tuple of Entry
+        Those of them that weigh most in the norm of the model, with the share that is explained; at most 8.
+    min_explained : float
+        The share of a row that must be explained for a topic to speak for it.
+    classes : Classes or None
+        How the clusters agree with known classes.
+    title : str
+        What the data are called; "" if that is not known.
+    nouns : Nouns
+        What a row and a column are called.
     sentences : tuple of str
         What was found, in plain sentences.
     certificate : tuple of str
@@ -162,10 +232,20 @@ class Findings:
     rows: Table
     cols: Table
     n_unassigned: int
+    unassigned: tuple[Entry, ...]
+    min_explained: float
+    classes: Classes | None
+    title: str
+    nouns: Nouns
     sentences: tuple[str, ...]
     certificate: tuple[str, ...]
     warnings: tuple[str, ...]
     versions: dict[str, str]
+
+    def topics_from(self, first: int) -> tuple[int, float]:
+        """Return how many rows the topics from a position on speak for together, and what they explain."""
+        rest = self.topics[first:]
+        return sum(topic.size for topic in rest), sum(topic.explains for topic in rest)
 
     @property
     def shares(self) -> dict[str, float]:
