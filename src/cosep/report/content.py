@@ -129,6 +129,7 @@ def _explained(found: Findings) -> Content:
         "n_components": min(found.core.shape),
         "top": percent(top),
         "is_whole": top >= 1.0,
+        "limit": min(bounds["refitted"], 1.0),
         "parts": {
             key: {
                 "name": name,

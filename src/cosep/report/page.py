@@ -4,7 +4,8 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -13,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from cosep import plots
-from cosep.findings.describe import describe, with_names
+from cosep.findings.describe import describe, nouns_of, with_names
 from cosep.findings.look_up import MOST_KEPT, LookUp, look_up
 from cosep.findings.record import Findings, Nouns
 from cosep.findings.topics import topics_of
 from cosep.findings.wording import brief, percent, readable, squeezed
 from cosep.matrix.validation import as_matrix
-from cosep.plots.drawing import Figure, template
+from cosep.plots.drawing import Figure, label, template
 from cosep.records.factorization import Factorization
 from cosep.report.content import page_content
 from cosep.report.finder import finder_content, named_cols, named_rows
@@ -30,6 +31,8 @@ from cosep.utils.extras import optional
 from cosep.utils.messages import counted, shown
 from cosep.utils.paths import check_path
 
+# The words of figures for rows and columns.
+WORDS = re.compile(r"\b(?:row|column)s?\b")
 SCHEMES = ("light", "dark")
 # The largest size of the page without plotly.js.
 MOST_BYTES = 950_000
@@ -194,7 +197,27 @@ def _figures(factorization: Factorization, X: Any, known: Content) -> dict[str, 
         figures["path"] = plots.selection_path(known["selection_path"], **names)
     if known["rank"] is not None:
         figures["rank"] = plots.rank_curve(known["rank"])
-    return figures
+    nouns = nouns_of(factorization)
+    return figures if nouns == Nouns() else {name: _with_nouns(one, nouns) for name, one in figures.items()}
+
+
+def _with_nouns(figure: Figure, nouns: Nouns) -> Figure:
+    """Return a figure whose legend, titles and note call rows and columns what they are."""
+    called = {"row": nouns.row, "rows": nouns.rows, "column": nouns.col, "columns": nouns.cols}
+
+    def renamed(text: str, form: Callable[[str], str] = str) -> str:
+        return WORDS.sub(lambda word: form(called[word[0]]), text)
+
+    for trace in figure.data:
+        for part in ("name", "hovertemplate"):
+            if trace[part]:
+                trace[part] = renamed(trace[part], label)
+    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        if axis.title.text:
+            axis.title.text = renamed(axis.title.text, label)
+    title, note = renamed(figure.layout.title.text), renamed(figure.layout.meta["note"])
+    figure.update_layout(title={"text": title}, meta={"note": note})
+    return figure
 
 
 def render(content: Content, figures: dict[str, Figure], finder: Content) -> str:
@@ -215,7 +238,6 @@ def render(content: Content, figures: dict[str, Figure], finder: Content) -> str
         content,
         style=_trusted(here.joinpath("style.css").read_text(encoding="utf-8")),
         data=_trusted(_embedded(data)),
-        finder={key: side["note"] for key, side in finder["sides"].items()},
         captions={name: figure.layout.meta["note"] for name, figure in figures.items()},
         titles={name: figure.layout.title.text for name, figure in figures.items()},
         hashes=[_hash(text) for text in (_plotlyjs(), script)],

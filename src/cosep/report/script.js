@@ -141,7 +141,7 @@
     if (!data.mix[place].length) return made("p", "", `It has no part in any selected ${noun}, so there is nothing to compare it with.`);
     const near = made("p", "", `Nearest selected ${noun}: `, made("bdi", "", `“${head}”`));
     if (data.similarity[place]) near.append(`, with a cosine of ${data.similarity[place]}.`);
-    if (own) return made("div", "", made("p", "", made("strong", "", `This ${noun} is selected. `), `It stands for itself and for ${nouns} like it.`), near);
+    if (own) return made("div", "", made("p", "", made("strong", "", `This ${noun} is selected. `), `It stands for itself and for ${nouns} like it.`), ...(data.names[place] === head ? [] : [near]));
     const why = made("p", "", made("strong", "", "Why not this one? "));
     why.append("In the place of ", made("bdi", "", `“${head}”`), `, with the rest of the model as it is, it would explain ${data.instead[place]} of the matrix; `);
     why.append(made("bdi", "", `“${head}”`), ` explains ${data.own[place]} in this way.`);
@@ -196,6 +196,7 @@
       if (!found.length) line.append("none");
       if (found.length > MOST_MATCHES) line.append(`, and ${(found.length - MOST_MATCHES).toLocaleString("en")} more`);
       matches.append(line);
+      if (data.note && !found.length) matches.append(made("p", "small", data.note));
     }
   }
 
