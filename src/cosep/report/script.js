@@ -8,6 +8,7 @@
   const NARROW_LETTERS = 14;
   const TICK_PIXELS = 14;
   const MOST_MATCHES = 12;
+  const SIDES = { r: "rows", c: "cols" };
   let printing = paper.matches;
 
   // A label is a row of letters and escaped letters; neither may be cut in two.
@@ -128,9 +129,7 @@
 
   function button(side, place) {
     const element = made("button", "look", made("bdi", "", finder.sides[side].names[place]));
-    element.type = "button";
-    element.dataset.side = side;
-    element.dataset.index = finder.sides[side].index[place];
+    element.dataset.at = side[0] + finder.sides[side].index[place];
     return element;
   }
 
@@ -203,11 +202,11 @@
   function find() {
     const known = Object.fromEntries(Object.entries(finder.sides).map(([side, data]) => [side, new Set(data.index)]));
     for (const one of document.querySelectorAll("button.look")) {
-      if (!known[one.dataset.side].has(Number(one.dataset.index))) one.disabled = true;
+      if (!known[SIDES[one.dataset.at[0]]].has(Number(one.dataset.at.slice(1)))) one.disabled = true;
     }
     document.addEventListener("click", (event) => {
       const one = event.target.closest("button.look");
-      if (one) answer(one.dataset.side, Number(one.dataset.index));
+      if (one) answer(SIDES[one.dataset.at[0]], Number(one.dataset.at.slice(1)));
     });
     const box = document.getElementById("search");
     box.addEventListener("input", search);
