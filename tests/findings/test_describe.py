@@ -20,7 +20,6 @@ from cosep.findings.describe import with_names
 from cosep.findings.wording import percent
 from cosep.report.content import page_content
 
-
 NUMBERS = ["explained", "assigned", "explains"]
 
 
@@ -198,7 +197,7 @@ def test_labels_that_are_missing_are_those_of_the_factors(data):
 
 
 def test_each_component_explains_its_own_part(data, found):
-    """Left out of the product, a component at its best factors takes its part with it, and what it shares with others."""
+    """The parts are those of the formula, computed with dense matrices."""
     X, model = data
     D, E = model.factorization_.scaling.rows, model.factorization_.scaling.cols
     A, P, H = D[:, None] * X * E, D[:, None] * model.row_factor_, model.components_ * E
@@ -265,7 +264,9 @@ def test_titles_and_nouns_are_those_that_are_stored(data):
     record = replace(model.factorization_, meta={"title": "Mice", "nouns": ["cell", "gene"]})
     found = describe(record, X)
     assert (found.title, found.nouns) == ("Mice", ("cell", "gene"))
-    assert found.sentences[0] == "4 of 40 cells were selected, one for each topic, and 3 of 25 genes that mark the topics."
+    assert (
+        found.sentences[0] == "4 of 40 cells were selected, one for each topic, and 3 of 25 genes that mark the topics."
+    )
     assert "1 cell (" in found.sentences[3]
     for meta in ({"title": 3, "nouns": "ab"}, {"nouns": [1, None]}, {"nouns": ["\n", ""]}, {"nouns": ["a"]}):
         assert describe(replace(record, meta=meta), X).nouns == ("row", "column")

@@ -79,9 +79,7 @@ def demo(
         from cosep.cli.demo import RANKS, TITLE, run_demo  # noqa: PLC0415 - help is quick without the numerics
         from cosep.cli.fit import FitOptions, OutputOptions  # noqa: PLC0415 - as above
 
-        options = FitOptions(
-            rows, cols, method, scaling_named(scaling), choose_rank=True, ranks=RANKS, title=TITLE
-        )
+        options = FitOptions(rows, cols, method, scaling_named(scaling), choose_rank=True, ranks=RANKS, title=TITLE)
         run_demo(out, options, OutputOptions(as_json=as_json, quiet=quiet), command_line())
 
 

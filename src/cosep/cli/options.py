@@ -130,14 +130,14 @@ class NamingOptions:
     title: Annotated[str | None, typer.Option(help="The title of the report. Default: the name of INPUT.")] = None
     row_noun: Annotated[
         str | None,
-        typer.Option(help="What a row is called, such as country. Default: document for texts, cell for .h5ad, or row."),
+        typer.Option(help="What a row is called. Default: document for texts, cell for .h5ad, else row."),
     ] = None
     col_noun: Annotated[
         str | None,
-        typer.Option(help="What a column is called, such as product. Default: word for texts, gene for .h5ad, or column."),
+        typer.Option(help="What a column is called. Default: word for texts, gene for .h5ad, else column."),
     ] = None
 
-    def of_fit(self, source: Path) -> dict[str, str | None]:
+    def of_fit(self, source: Path) -> dict[str, Any]:
         """Return them as `FitOptions` takes them; raise ValueError for an empty one."""
         for name, word in (("title", self.title), ("row-noun", self.row_noun), ("col-noun", self.col_noun)):
             if word is not None and not word.strip():

@@ -122,7 +122,7 @@ def _topic_table(found: Findings, console_width: int) -> Table:
             brief(topic.explains),
         )
     more = [] if classes is None else [""]
-    table.add_row("all topics", "", *more, f"{sum(one.size for one in found.topics):,}", brief(found.shares["refitted"]))
+    table.add_row("all topics", "", *more, f"{found.topics_from(0)[0]:,}", brief(found.shares["refitted"]))
     table.add_row("unassigned", "", *more, f"{found.n_unassigned:,}", "")
     return table
 

@@ -10,6 +10,7 @@ from sklearn.cluster import SpectralCoclustering
 from sklearn.decomposition import NMF
 
 from cosep.estimators import HALSNMF, CoSeparableNMF
+from cosep.findings.classes import agreement
 from cosep.matrix.scaling import scale
 from cosep.metrics import clustering_accuracy
 from cosep.select import BOTH_SELECTORS
@@ -76,7 +77,8 @@ def compare_methods(
     ------
     dict
         ``method``; ``explained`` by refitted factors, and by ``row``, ``col`` and ``core`` alone, where the method has
-        them; ``seconds``; ``accuracy`` of its clusters if there are labels. A method that fails has a ``note`` instead.
+        them; ``seconds``; ``accuracy``, ``ari`` and ``nmi`` of its clusters if there are labels. A method that fails
+        has a ``note`` instead.
     """
     A = scale(X, scaling)[0].raw
     for name in methods:
@@ -97,8 +99,7 @@ def compare_methods(
             yield {"method": name, "note": "its result is not finite"}
             continue
         seconds = round(time.perf_counter() - start, 3)
-        accuracy = {} if labels is None else {"accuracy": clustering_accuracy(labels, clusters)}
-        yield {"method": name, **shares, "seconds": seconds, **accuracy}
+        yield {"method": name, **shares, "seconds": seconds, **({} if labels is None else agreement(labels, clusters))}
 
 
 def single_cluster_accuracy(labels: Any) -> float:

@@ -66,8 +66,8 @@ def describe(factorization: Factorization, X: Any, *, labels: Any = None) -> Fin
     Raises
     ------
     ValueError
-        If the factorization has no core with weights on both sides, or X is not the matrix that it stands for, or there is not
-        one label for each row.
+        If the factorization has no core with weights on both sides, or X is not the matrix that it stands for, or there
+        is not one label for each row.
 
     See Also
     --------

@@ -13,9 +13,9 @@ Names = Sequence[Any] | NDArray[Any] | None
 
 # A line break that an editor has put after about 55 letters or more, within a paragraph.
 WRAPPED = re.compile(r"(?<=[^\n]{55})\n *(?=\w)")
-# A line of at least three equal signs, dashes or other marks, as below a heading; a heading with #; a directive or label of
-# reStructuredText; a fence of code.
+# A line of at least three equal signs, dashes or other marks, as below a heading.
 RULE = re.compile(r"\s*([=\-~^\"'*+#_`:.])\1{2,}\s*")
+# A heading with #, a directive or label of reStructuredText, or a fence of code.
 MARKUP = re.compile(r"#{1,6}\s|\.\. |```|~~~")
 # Letters of headings before the first sentence that are read at most.
 SKIPPED = 2000

@@ -7,11 +7,12 @@ from cosep.findings.record import Entry
 from cosep.findings.wording import brief, quantity, readable, squeezed
 from cosep.report.naming import Content, Naming, named_entry
 
+Sides = tuple[assessments.SideNames, assessments.SideNames]
 # Topics that have a panel, and steps of a path that have a line.
 MOST_TOPICS = 60
 
 
-def errors_content(explanation: Any, sides: tuple[assessments.SideNames, assessments.SideNames], name: Naming) -> Content:
+def errors_content(explanation: Any, sides: Sides, name: Naming) -> Content:
     """Return the share of each row and column that is explained, of a typical one and of the worst."""
     content: Content = {}
     for key, side in zip(("rows", "cols"), sides, strict=True):
@@ -19,14 +20,12 @@ def errors_content(explanation: Any, sides: tuple[assessments.SideNames, assessm
         content[key] = {
             "median": None if summary.median is None else 1.0 - summary.median**2,
             "n_zero": summary.n_zero,
-            "worst": [
-                {**named_entry(one, name, side.kind), "explained": 1.0 - one.value**2} for one in summary.worst
-            ],
+            "worst": [{**named_entry(one, name, side.kind), "explained": 1.0 - one.value**2} for one in summary.worst],
         }
     return content
 
 
-def stability_content(stability: Any, sides: tuple[assessments.SideNames, assessments.SideNames], name: Naming) -> Content:
+def stability_content(stability: Any, sides: Sides, name: Naming) -> Content:
     """Return how often the selected rows and columns came back, and which of them least often."""
     n_draws, share = assessments.draws_of(stability)
     content: Content = {"n_draws": n_draws, "share": share}
@@ -45,7 +44,7 @@ def stability_content(stability: Any, sides: tuple[assessments.SideNames, assess
     return content
 
 
-def path_content(path: Any, sides: tuple[assessments.SideNames, assessments.SideNames], name: Naming) -> Content:
+def path_content(path: Any, sides: Sides, name: Naming) -> Content:
     """Return what the first selected rows and columns explain, as far as a page has room."""
     summary = assessments.path_summary(path, sides)
 

@@ -5,7 +5,7 @@ from math import isnan
 from typing import Any
 
 from cosep.findings import assessments
-from cosep.findings.record import Entry, Findings, Nouns, Topic
+from cosep.findings.record import Entry, Findings, Topic
 from cosep.findings.sentences import share_of_bound, unassigned_sentence
 from cosep.findings.wording import brief, excerpt, percent, quantity, readable
 from cosep.records.factorization import Factorization

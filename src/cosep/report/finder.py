@@ -1,6 +1,6 @@
 """What can be looked up on the page, as compact data for its script."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from math import isnan
 from typing import Any
 
@@ -26,80 +26,73 @@ def named_rows(found: Findings) -> list[int]:
 
 def named_cols(found: Findings) -> list[int]:
     """Return the positions of the columns that the page names."""
-    entries = [
-        entry
-        for topic in found.topics[:MOST_TOPICS]
-        for entry in (
-            *topic.anchors[: SHOWN["anchors"]],
-            *topic.columns[: SHOWN["anchors"] + SHOWN["columns"]],
-            *topic.values[: SHOWN["values"]],
-        )
-    ]
-    return [entry.index for entry in entries]
+    indices = []
+    for topic in found.topics[:MOST_TOPICS]:
+        indices += [one.index for one in topic.anchors[: SHOWN["anchors"]]]
+        indices += [one.index for one in topic.columns[: SHOWN["anchors"] + SHOWN["columns"]]]
+        indices += [one.index for one in topic.values[: SHOWN["values"]]]
+    return indices
 
 
 def finder_content(
     found: Findings, look_ups: tuple[LookUp, LookUp], names: tuple[Any, Any], letters: int | None, most: int
 ) -> Content:
     """Return what the script of the page shows of each row and column, at most this many of each."""
-    nouns = found.nouns
-    heads = [(one.index, one.name) for one in found.topics], [(one.index, one.name) for one in found.selected_cols]
-    content = {}
-    for side, kinds, table, look, of_side, head in zip(
-        ("rows", "cols"),
-        ((nouns.row, nouns.rows), (nouns.col, nouns.cols)),
-        (found.rows, found.cols),
-        look_ups,
-        names,
-        heads,
-        strict=True,
-    ):
-        content[side] = _side(look, table, of_side, head, kinds, letters, most)
-    return {"least": f"{found.min_explained:.0%}", "sides": content}
-
-
-def _side(
-    look: LookUp,
-    table: Table,
-    names: Any,
-    heads: Sequence[tuple[int, str]],
-    kinds: tuple[str, str],
-    letters: int | None,
-    most: int,
-) -> Content:
-    """Return one side: lists with an entry for each row that can be looked up."""
+    rows, cols = look_ups
     cut = min(letters or LONGEST_FOUND, LONGEST_FOUND)
-    kept = slice(0, max(most, len(heads)))
-    indices = look.indices[kept].tolist()
+
+    def named(of_side: Any, noun: str) -> Callable[[int], str]:
+        return lambda i: squeezed(name_or_number(str(of_side[i]), i, noun), cut)
+
+    row, col = (named(of_side, noun) for of_side, noun in zip(names, found.nouns, strict=True))
     return {
-        "noun": kinds[0],
-        "nouns": kinds[1],
-        "all": look.n_all,
-        "note": _note(look, len(indices), kinds),
-        "heads": [squeezed(name_or_number(name, index, kinds[0]), cut) for index, name in heads],
-        "index": indices,
-        "names": [squeezed(name_or_number(str(names[i]), i, kinds[0]), cut) for i in indices],
-        "explained": [_text(table["explained"][i], brief) for i in indices],
-        "assigned": table["assigned"][indices].astype(int).tolist(),
-        "mix": [
-            [[k, f"{share:.0%}"] for k, share in zip(topics, shares, strict=True) if k >= 0]
-            for topics, shares in zip(look.topics[kept].tolist(), look.shares[kept].tolist(), strict=True)
-        ],
-        "similarity": [_text(value, lambda one: f"{one:.2f}") for value in look.similarity[kept].tolist()],
-        "instead": [_text(value, precise) for value in look.instead[kept].tolist()],
-        "own": [_text(value, precise) for value in look.own[kept].tolist()],
+        "least": f"{found.min_explained:.0%}",
+        "sides": {
+            "rows": {
+                "noun": found.nouns.row,
+                "nouns": found.nouns.rows,
+                "note": _note(rows, most, found.nouns.row),
+                "heads": [row(one.index) for one in found.topics],
+                **_lists(rows, found.rows, row, most),
+            },
+            "cols": {
+                "noun": found.nouns.col,
+                "nouns": found.nouns.cols,
+                "note": _note(cols, most, found.nouns.col),
+                "heads": [col(one.index) for one in found.selected_cols],
+                **_lists(cols, found.cols, col, most),
+            },
+        },
     }
 
 
-def _note(look: LookUp, kept: int, kinds: tuple[str, str]) -> str:
+def _lists(look: LookUp, table: Table, name: Callable[[int], str], most: int) -> Content:
+    """Return lists with an entry for each row that can be looked up."""
+    indices = look.indices[:most].tolist()
+    mixes = zip(look.topics[:most].tolist(), look.shares[:most].tolist(), strict=True)
+    return {
+        "index": indices,
+        "names": [name(i) for i in indices],
+        "explained": [_text(table["explained"][i], brief) for i in indices],
+        "assigned": table["assigned"][indices].astype(int).tolist(),
+        "mix": [[[k, f"{share:.0%}"] for k, share in zip(*one, strict=True) if k >= 0] for one in mixes],
+        "similarity": [_text(value, "{:.2f}".format) for value in look.similarity[:most].tolist()],
+        "instead": [_text(value, precise) for value in look.instead[:most].tolist()],
+        "own": [_text(value, precise) for value in look.own[:most].tolist()],
+    }
+
+
+def _note(look: LookUp, most: int, noun: str) -> str:
     """Return which rows can be looked up, unless all can."""
+    kept = len(look.indices[:most])
     if kept == look.n_all:
         return ""
     return (
-        f"{kept:,} of {counted(look.n_all, kinds[0])} can be looked up here: those that are selected or named on this "
+        f"{kept:,} of {counted(look.n_all, noun)} can be looked up here: those that are selected or named on this "
         "page, and those that weigh most in the norm of the model."
     )
 
 
-def _text(value: float, form: Any) -> str:
+def _text(value: float, form: Callable[[float], str]) -> str:
+    """Return a number as text, "" for nan."""
     return "" if isnan(value) else form(value)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from cosep.findings.record import Entry, Nouns
+from cosep.findings.record import Anchor, Entry, Nouns
 from cosep.findings.wording import name_or_number, squeezed
 
 Content = dict[str, Any]
@@ -22,6 +22,6 @@ def naming(letters: int | None, nouns: Nouns) -> Naming:
     return name
 
 
-def named_entry(entry: Entry, name: Naming, kind: str) -> Content:
+def named_entry(entry: Entry | Anchor, name: Naming, kind: str) -> Content:
     """Return the position of a row or column, and its name."""
     return {"index": entry.index, "name": name(entry.name, entry.index, kind)}

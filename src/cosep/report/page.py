@@ -38,12 +38,12 @@ SCHEMES = ("light", "dark")
 MOST_BYTES = 950_000
 # Stands for plotly.js. No name can contain it: the brackets of names are escaped.
 PLOTLY = "<script>/* plotly.js */</script>"
-# If the page is too large, names are cut to this many letters, and this many rows and columns can be looked up: the first
-# pair that makes it small enough.
+# If the page is too large, names are cut to this many letters, and this many rows and columns can be looked up: the
+# first pair that makes it small enough.
 ROOM = ((None, MOST_KEPT), (100, MOST_KEPT), (40, 1000), (16, 500), (16, 0))
 
 
-def write_report(
+def write_report(  # noqa: PLR0913 - all that a page can show
     path: str | os.PathLike[str],
     factorization: Factorization,
     X: Any,
@@ -128,7 +128,11 @@ def with_title(factorization: Any, title: Any, nouns: Any) -> Any:
         given["title"] = title
     if nouns is not None:
         known = flat(nouns)
-        if known is None or len(known) != len(Nouns()) or not all(isinstance(one, str) and one.strip() for one in known):
+        if (
+            known is None
+            or len(known) != len(Nouns())
+            or not all(isinstance(one, str) and one.strip() for one in known)
+        ):
             msg = f"nouns={shown(nouns)} must be what a row and a column are called, such as ('document', 'word')."
             raise ValueError(msg)
         given["nouns"] = [str(one) for one in known]
