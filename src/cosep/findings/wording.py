@@ -70,7 +70,10 @@ def _body(lines: list[str]) -> list[str]:
 
 def name_or_number(name: str, index: int, kind: str) -> str:
     """Return a readable name, or "row 17" where nothing of it can be read."""
-    return readable(squeezed(name, LONGEST_NAME)) or f"{kind} {index}"
+    size = len(name.encode("utf-8", "replace"))
+    if size > LONGEST_NAME:
+        name = squeezed(name, (LONGEST_NAME - 2 * len(CUT.encode())) * len(name) // size)
+    return readable(name) or f"{kind} {index}"
 
 
 def name_of(names: Names, index: int, kind: str) -> str:
