@@ -20,7 +20,7 @@ from cosep.utils.types import Array, Indices, Table
 # Rows, and columns, that can be looked up, if there are more.
 MOST_KEPT = 2000
 # Multiplications that measuring all of them may take: some seconds.
-MOST_PRODUCTS = 1 << 31
+MOST_PRODUCTS = 1 << 30
 # The fewest that can be looked up, if there are as many.
 FEWEST_KEPT = 100
 # Topics in a mix, those with the largest shares first.

@@ -46,14 +46,14 @@ def unassigned_sentence(found: Findings) -> str:
     noun, least = found.nouns.row, f"{found.min_explained:.0%}"
     if not found.n_unassigned:
         return f"No {noun} is unassigned: at least {least} of each is explained."
-    verb = "is" if found.n_unassigned == 1 else "are"
+    verb, them = ("is", "it") if found.n_unassigned == 1 else ("are", "each")
     names = [
         f"\u201c{squeezed(name_or_number(one.name, one.index, noun), 60)}\u201d"
         for one in found.unassigned[:MOST_EXAMPLES]
     ]
     return (
         f"{counted(found.n_unassigned, noun)} ({percent(found.n_unassigned / found.shape[0])} of all) {verb} "
-        f"unassigned, because less than {least} of each is explained; for example {', '.join(names)}."
+        f"unassigned, because less than {least} of {them} is explained; for example {', '.join(names)}."
     )
 
 

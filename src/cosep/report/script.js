@@ -191,9 +191,9 @@
       const rank = ([name]) => (name === words ? 0 : name.startsWith(words) ? 1 : 2);
       found.sort((one, other) => rank(one) - rank(other));
       const line = made("p", "", made("strong", "", `${data.nouns}: `));
-      found.slice(0, MOST_MATCHES).forEach(([, place], k) => line.append(k ? ", " : "", button(side, place)));
+      found.slice(0, MOST_MATCHES).forEach(([, place]) => line.append(button(side, place)));
       if (!found.length) line.append("none");
-      if (found.length > MOST_MATCHES) line.append(`, and ${(found.length - MOST_MATCHES).toLocaleString("en")} more`);
+      if (found.length > MOST_MATCHES) line.append(made("span", "", `and ${(found.length - MOST_MATCHES).toLocaleString("en")} more`));
       matches.append(line);
       if (data.note && !found.length) matches.append(made("p", "small", data.note));
     }
