@@ -145,7 +145,6 @@ def test_names_lose_their_middle_on_a_narrow_terminal(answer, found, width):
     room = max(width - summary.OTHER_COLUMNS, summary.MIN_WIDTH)
     if width > 50:
         assert all(squeezed(topic["row"], room) in out.getvalue() for topic in answer["topics"])
-    assert all(len(topic["row"]) <= 100 - summary.OTHER_COLUMNS for topic in answer["topics"])
 
 
 def test_names_of_any_length_and_with_brackets_leave_room_for_the_rest():

@@ -19,8 +19,8 @@ from cosep.records.factorization import Factorization
 MOST_COLUMNS, MOST_CLOSEST = 8, 3
 # Letters of an anchor or a class; of a name that is worth beginning; and of the column of names, at least.
 LONGEST_WORD, MIN_LETTERS, MIN_WIDTH = 40, 8, 24
-# What the other columns need.
-OTHER_COLUMNS = 45
+# What the other columns need, and a column of classes.
+OTHER_COLUMNS, CLASS_COLUMN = 52, 10
 
 
 def summary_of(found: Findings) -> dict[str, Any]:
@@ -105,7 +105,8 @@ def _topic_table(found: Findings, console_width: int) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     # Names of representatives are shown in full if there is room; longer ones are cut in the middle.
     longest = max(*(len(_name(topic)) for topic in found.topics), len(nouns.row), MIN_WIDTH)
-    width = min(longest, max(console_width - OTHER_COLUMNS, MIN_WIDTH))
+    others = OTHER_COLUMNS + (0 if classes is None else CLASS_COLUMN)
+    width = min(longest, max(console_width - others, MIN_WIDTH))
     table.add_column(f"topic: {nouns.row}\n[dim]and those closest to it[/dim]", no_wrap=True, max_width=width)
     table.add_column(f"anchor {nouns.col}:\n{nouns.cols} that go with it")
     if classes is not None:
