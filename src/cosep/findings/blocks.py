@@ -274,12 +274,14 @@ def sampled_rows(model: CoSeparableNMF) -> LocalMatrix:
 
 def sample_note(found: Findings, n_sampled: int) -> str:
     """Return the sentence that tells readers of a page about the sample which rows they see."""
-    m, shares = found.shape[0], {part: percent(share) for part, share in found.shares.items()}
+    m, nouns = found.shape[0], found.nouns
+    shares = {part: percent(share) for part, share in found.shares.items()}
     return (
-        f"This page shows {counted(n_sampled, 'row')} sampled from {m:,}, large ones more likely than small ones; its "
-        f"counts and measures are those of the sample. All {m:,} rows were searched. Of all rows, the selected rows "
-        f"explain {shares['rows']}, the selected columns {shares['cols']}, the core {shares['core']}, and refitted "
-        f"weights {shares['refitted']}, {share_of_bound(found, 'refitted')} of what is possible."
+        f"This page shows {counted(n_sampled, nouns.row)} sampled from {m:,}, large ones more likely than small ones; "
+        f"its counts and measures are those of the sample. All {m:,} {nouns.rows} were searched. Of all {nouns.rows}, the "
+        f"topics explain {shares['refitted']}, {share_of_bound(found, 'refitted')} of what is possible, the selected "
+        f"{nouns.rows} alone {shares['rows']}, the selected {nouns.cols} alone {shares['cols']}, and the core "
+        f"{shares['core']}."
     )
 
 
