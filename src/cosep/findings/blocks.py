@@ -279,8 +279,8 @@ def sample_note(found: Findings, n_sampled: int) -> str:
     return (
         f"This page shows {counted(n_sampled, nouns.row)} sampled from {m:,}, large ones more likely than small ones; "
         f"its counts and measures are those of the sample. All {m:,} {nouns.rows} were searched. Of all {nouns.rows}, "
-        f"the topics explain {shares['refitted']}, {share_of_bound(found, 'refitted')} of what is possible, the selected "
-        f"{nouns.rows} alone {shares['rows']}, the selected {nouns.cols} alone {shares['cols']}, and the core "
+        f"the topics explain {shares['refitted']}, {share_of_bound(found, 'refitted')} of what is possible, the "
+        f"selected {nouns.rows} alone {shares['rows']}, the selected {nouns.cols} alone {shares['cols']}, and the core "
         f"{shares['core']}."
     )
 
