@@ -40,7 +40,7 @@ def compare(problem: Problem) -> Row:
     small = CoSeparableNMF(r, r).fit(X)
     growing, grown = clock(partial(small.grow, X, *sizes))
     fitting, fresh = clock(partial(CoSeparableNMF(*sizes).fit, X))
-    ordering, path = clock(lambda: selection_path(X, factorization=fresh.factorization_))
+    ordering, path = clock(lambda: selection_path(X, fresh))
     ends = np.array([path.rows[-1], path.cols[-1], path.core[-1]])
     return {
         "r": r,

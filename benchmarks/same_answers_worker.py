@@ -91,7 +91,7 @@ def assessment(X: Any, r: int, of: str) -> Any:
         return cosep.choose_rank(X, ranks=[1, max(2, r // 2), r], random_state=0, **plain(cosep.choose_rank))
     selection = cosep.faithful(X, r, r)
     if of == "explain":
-        return cosep.explain(cosep.mix(X, selection), X)
+        return cosep.explain(X, cosep.mix(X, selection))
     return cosep.stability(X, selection, n_draws=N_DRAWS, random_state=0, **plain(cosep.stability))
 
 

@@ -18,7 +18,7 @@ print("Anchor words:", *corpus.words[model.col_indices_])
 
 # Each selected function is a topic, and every function belongs to the topic with the largest share in it.
 named = replace(model.factorization_, row_names=corpus.documents, col_names=corpus.words)
-topics = describe(named, corpus.counts).topics
+topics = describe(corpus.counts, named).topics
 print("\nRepresentative functions, how many functions belong to them, and the closest of these:")
 for topic in topics:
     closest = ", ".join(entry.name.split(".")[-1] for entry in topic.closest[:3])

@@ -39,9 +39,9 @@ def fitted(name: Any) -> Any:
     """Return a fitted model or a result of this kind; made once, before any fork."""
     makers = {
         "mix": lambda: cosep.mix(X, some_selection()),
-        "explanation": lambda: cosep.explain(fitted("mix"), X),
+        "explanation": lambda: cosep.explain(X, fitted("mix")),
         "stability": lambda: cosep.stability(X, some_selection(), method="spa", n_draws=2),
-        "path": lambda: cosep.selection_path(X, factorization=fitted("mix")),
+        "path": lambda: cosep.selection_path(X, fitted("mix")),
         "rank": lambda: cosep.choose_rank(X, [2, 3], method="spa"),
         "preselection": lambda: cosep.preselect(X, 5),
         "minimal": lambda: theory.minimal_coseparable(X),

@@ -184,9 +184,9 @@ def _measure(record: Factorization, X: Any, page: Path | None) -> None:
     if record.row_weights is None or record.col_weights is None:
         return
     record.fidelity(X)
-    explanation = explain(record, X)
+    explanation = explain(X, record)
     if page is not None:
-        write_report(page, record, X, explanation=explanation)
+        write_report(X, record, page, explanation=explanation)
 
 
 def _check(record: Factorization) -> None:

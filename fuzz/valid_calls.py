@@ -96,7 +96,7 @@ def _register_norms() -> None:
     def used(scaling: Any, sample_weight: Any) -> Any:
         model = cosep.CoSeparableNMF(3, 3, method="spa", scaling=scaling, max_iter=3)
         record = model.fit(X, sample_weight=sample_weight).factorization_
-        return cosep.describe(record, X), cosep.explain(record, X), model.transform(X), model.score(X)
+        return cosep.describe(X, record), cosep.explain(X, record), model.transform(X), model.score(X)
 
     factors = {"row_factors": np.linspace(1, 2, 12), "col_factors": np.linspace(1, 2, 10), "sample_weight": None}
     call("CoSeparableNMF of factors", fit, X=X, **factors)
@@ -133,7 +133,7 @@ def _register_records() -> None:
 
     def measured(name: Any, rows: Any, cols: Any) -> Any:
         made = replace(fitted("mix"), scaling=cosep.Scaling(name, rows, cols))
-        return made.relative_error(X), made.T.row_errors(X.T), made.fidelity(X), cosep.describe(made, X)
+        return made.relative_error(X), made.T.row_errors(X.T), made.fidelity(X), cosep.describe(X, made)
 
     call("Factorization in a norm", measured, name="rows", rows=np.linspace(1, 2, 12), cols=np.linspace(1, 2, 10))
     for method in ("relative_error", "row_errors", "fidelity"):
@@ -277,15 +277,15 @@ def _register_fields() -> None:
     call("plots.rank_curve of table", lambda **table: plots.rank_curve(cosep.RankChoice(2, 2, "it is", table)), **table)
     call("write_report", report.write_report, path="report.html", factorization=fresh(lambda: fitted("mix")), X=X,
          explanation=None, stability=None, rank=None, selection_path=None, texts=None, command=None)
-    call("write_report of explanation", lambda **fields: report.write_report("report.html", fitted("mix"), X,
+    call("write_report of explanation", lambda **fields: report.write_report(X, fitted("mix"), "report.html",
          explanation=cosep.Explanation(**fields)), **{name: getattr(fitted("explanation"), name) for name in
                                                       ("rows", "cols", "row_errors", "col_errors", "sum_of_errors")})
-    call("write_report of stability", lambda **fields: report.write_report("report.html", fitted("mix"), X,
+    call("write_report of stability", lambda **fields: report.write_report(X, fitted("mix"), "report.html",
          stability=cosep.Stability(**fields)), **{name: getattr(fitted("stability"), name) for name in
                                                   ("rows", "cols", "n_draws", "share")})
-    call("write_report of path", lambda **fields: report.write_report("report.html", fitted("mix"), X,
+    call("write_report of path", lambda **fields: report.write_report(X, fitted("mix"), "report.html",
          selection_path=cosep.SelectionPath(**fields)), **{name: getattr(fitted("path"), name) for name in
                                                            ("row_indices", "col_indices", "rows", "cols", "core",
                                                             "bound")})
-    call("write_report of rank", lambda **fields: report.write_report("report.html", fitted("mix"), X,
+    call("write_report of rank", lambda **fields: report.write_report(X, fitted("mix"), "report.html",
          rank=cosep.RankChoice(**fields)), n_rows=2, n_cols=2, reason="it is", table=table)

@@ -158,7 +158,7 @@ def estimated(model, A):
 
 def ordered(A):
     """Return the shares along the path of the selected rows and columns."""
-    path = selection_path(A, factorization=fit())
+    path = selection_path(A, fit())
     return np.concatenate([path.rows, path.cols, path.core, path.bound]).tolist()
 
 
@@ -224,9 +224,8 @@ SCORES = {
     "choose_rank": lambda A: choose_rank(A, [3], method="spa").table["error"][0],
 }
 ASSESSMENTS = {
-    "explain": lambda A: figures(explain(fit(), A), "share", "loss", "runner_up_loss", "size"),
+    "explain": lambda A: figures(explain(A, fit()), "share", "loss", "runner_up_loss", "size"),
     "selection_path": ordered,
-    "selection_path of sizes": lambda A: selection_path(A, 4, 4).rows.tolist(),
     "stability": lambda A: figures(stability(A, CHOSEN, method="spa", n_draws=3), "frequency", "similarity"),
 }
 SCALERS = {f"scale by {rule}": (lambda A, rule=rule: scale(A, rule)[0].take().ravel().tolist()) for rule in SCALINGS}

@@ -2,6 +2,7 @@
 
 import re
 import runpy
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ def run(capsys):
 
 
 def test_every_example_is_run_here():
-    assert {path.stem for path in FOLDER.glob("*.py")} == {"digits", "panel", "text"}
+    assert {path.stem for path in FOLDER.glob("*.py")} == {"cells", "digits", "panel", "text"}
 
 
 def test_examples_fit_on_a_page():
@@ -61,3 +62,14 @@ def test_panel_guesses_better_than_the_median_does(run):
     rows = re.findall(r"(mean|worst|error) +\( ?(\d+)\) +(\d+)% +(\d+)%", out)
     assert sum(int(count) for _, count, _, _ in rows) == 25
     assert all(int(guessed) < int(median) for _, _, guessed, median in rows)
+
+
+def test_cells_agree_with_their_types_better_than_clusters_of_other_methods(run):
+    pytest.importorskip("anndata")
+    if find_spec("scanpy") is None:
+        pytest.skip("scanpy is not installed, which ships the cells")
+    out, names = run("cells")
+    assert all(gene in out for gene in names["genes"])
+    assert set(names["genes"]) <= set(names["adata"].var_names)
+    ours, *others = names["agreement"].values()
+    assert all(ours > other for other in others)

@@ -22,6 +22,7 @@ from cosep import (
     both_sides,
     choose_rank,
     clustering_accuracy,
+    describe,
     explain,
     fgm,
     make_coseparable,
@@ -54,7 +55,7 @@ def fit():
 
 
 def report_of(path, **parts):
-    return write_report(path, fit(), X, **parts)
+    return write_report(X, fit(), path, **parts)
 
 
 def raising(*names):
@@ -131,9 +132,11 @@ CALLS = {
     "selection": ("selection", lambda value: mix(X, value)),
     "selection of to_cur": ("selection", lambda value: to_cur(X, value)),
     "col_indices": ("col_indices", lambda value: is_separable(X, value)),
-    "factorization": ("factorization", lambda value: explain(value, X)),
-    "factorization of selection_path": ("factorization", lambda value: selection_path(X, factorization=value)),
-    "n_cols of selection_path": ("n_cols", lambda value: selection_path(X, 2, value)),
+    "model": ("model", lambda value: explain(X, value)),
+    "model of selection_path": ("model", lambda value: selection_path(X, value)),
+    "model of stability": ("model", lambda value: stability(X, value)),
+    "model of describe": ("model", lambda value: describe(X, value)),
+    "path of load of a model": ("path", CoSeparableNMF.load),
     "n_rows of grow": ("n_rows", lambda value: CoSeparableNMF(2, 2).fit(X).grow(X, value)),
     "X of grow": ("X", lambda value: CoSeparableNMF(2, 2).fit(X).grow(value)),
     "ranks": ("ranks", lambda value: choose_rank(X, value)),
@@ -170,7 +173,7 @@ CALLS = {
     "texts of NamedMatrix": ("texts", lambda value: NamedMatrix(X, ["a"] * 9, ["b"] * 7, texts=value)),
     "layer": ("layer", lambda value: annotate(cells(), 2, 2, layer=value)),
     "layer of row_blocks": ("layer", lambda value: row_blocks(cells(), layer=value)),
-    "factorization of plots.core": ("factorization", plots.core),
+    "model of plots.core": ("model", plots.core),
     "explanation of plots.errors": ("explanation", plots.errors),
     "row_names of plots.errors": ("row_names", lambda value: plots.errors(SimpleNamespace(**ERRORS), row_names=value)),
     "col_names of plots": ("col_names", lambda value: plots.stability(SimpleNamespace(**DRAWS), col_names=value)),

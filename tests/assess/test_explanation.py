@@ -77,7 +77,7 @@ def test_every_number_agrees_with_a_slow_version(seed, scaling, monkeypatch):
     try_all(monkeypatch)
     X = counts(seed, (16, 13))
     factorization = fitted(X, scaling=scaling)
-    why, chosen = explain(factorization, X), factorization.selection
+    why, chosen = explain(X, factorization), factorization.selection
     labels = factorization.row_labels, factorization.col_labels
     scaled = scale(X, scaling)[0].take()
     squares = np.linalg.svd(scaled, compute_uv=False) ** 2
@@ -103,9 +103,9 @@ def test_every_number_agrees_with_a_slow_version(seed, scaling, monkeypatch):
 def test_the_few_that_are_tried_have_one_nearly_as_good_as_the_best(seed, monkeypatch):
     X = counts(seed, (120, 90))
     factorization = fitted(X, 4, 4)
-    short = explain(factorization, X)
+    short = explain(X, factorization)
     try_all(monkeypatch)
-    full = explain(factorization, X)
+    full = explain(X, factorization)
     for (some, A, rows, cols), every in zip(
         sides(short, X, factorization.selection), (full.rows, full.cols), strict=True
     ):
@@ -123,7 +123,7 @@ def test_the_losses_of_one_side_are_those_of_its_error(axis, monkeypatch):
     X = counts(4, (14, 14))
     model = SeparableNMF(3, axis=axis).fit(X)
     chosen = Selection(model.row_indices_, model.col_indices_)
-    why = explain(mix(X, chosen), X)
+    why = explain(X, mix(X, chosen))
     here, there = sides(why, X, chosen)[:: 1 if axis == "rows" else -1]
     table, A, rows, _ = here
     now = sum_of_errors(A, rows, [])
@@ -160,7 +160,7 @@ def test_no_runner_up_lowers_the_sum_of_errors_that_the_search_ended_with(scalin
     for seed in range(15):
         for X in various(seed):
             sizes = np.random.default_rng(seed).integers(1, np.minimum(8, X.shape) + 1)
-            why = explain(CoSeparableNMF(*sizes, scaling=scaling).fit(X).factorization_, X)
+            why = explain(X, CoSeparableNMF(*sizes, scaling=scaling).fit(X).factorization_)
             for table in (why.rows, why.cols):
                 assert table["runner_up_loss"][table["runner_up"] >= 0].min(initial=0.0) >= 0
                 assert (table["runner_up_loss"] <= table["loss"]).all()
@@ -170,7 +170,7 @@ def test_no_runner_up_lowers_the_sum_of_errors_that_the_search_ended_with(scalin
 def test_an_example_that_once_had_a_runner_up_better_than_the_selected_row(scaling):
     X = [[5, 4, 30, 1, 0, 1], [0, 0, 1, 1, 0, 0], [0, 0, 4, 1, 0, 0], [29, 1, 49, 60, 11, 18], [0, 3, 17, 6, 5, 3]]
     X = np.array([*X, [7, 6, 4, 9, 1, 2]], dtype=float)
-    why = explain(CoSeparableNMF(2, 2, scaling=scaling).fit(X).factorization_, X)
+    why = explain(X, CoSeparableNMF(2, 2, scaling=scaling).fit(X).factorization_)
     assert why.rows["runner_up_loss"].min() >= 0
     assert why.cols["runner_up_loss"].min() >= 0
 
@@ -181,14 +181,14 @@ def test_no_runner_up_lowers_the_sum_where_the_core_has_zero_rows(seed):
     """The search once ended with replacements that raised the sum (seed 27)."""
     random = np.random.default_rng(seed)
     X = np.round(9 * random.random((10, 10)) * (random.random((10, 10)) < 0.12))
-    why = explain(mix(X, faithful(X, 4, 4)), X)
+    why = explain(X, mix(X, faithful(X, 4, 4)))
     assert min(why.rows["runner_up_loss"].min(), why.cols["runner_up_loss"].min()) >= 0
 
 
 def test_a_position_that_the_search_does_not_try_has_a_runner_up_too(monkeypatch):
     X = counts(3, (40, 30))
     monkeypatch.setattr(exchanges, "TRIAL_WORK", 1)
-    why = explain(fitted(X, 7, 6), X)
+    why = explain(X, fitted(X, 7, 6))
     assert (why.rows["runner_up"] >= 0).all()
     assert (why.cols["runner_up"] >= 0).all()
 
@@ -200,7 +200,7 @@ def test_zero_rows_and_columns_change_nothing():
     at = np.ix_(np.delete(np.arange(33), [0, 8, 32]), np.delete(np.arange(27), [3, 4]))
     large[at] = X
     moved = Selection(at[0].ravel()[chosen.row_indices], at[1].ravel()[chosen.col_indices])
-    why, other = explain(mix(X, chosen), X), explain(mix(large, moved), large)
+    why, other = explain(X, mix(X, chosen)), explain(large, mix(large, moved))
     assert other.sum_of_errors == pytest.approx(why.sum_of_errors)
     for mine, theirs, places in ((why.rows, other.rows, at[0].ravel()), (why.cols, other.cols, at[1].ravel())):
         np.testing.assert_array_equal(theirs["runner_up"], places[mine["runner_up"]])
@@ -214,7 +214,7 @@ def test_shares_add_up_where_selected_rows_depend_on_each_other(seed):
     random = np.random.default_rng(seed)
     X = random.random((20, 2)) @ random.random((2, 15))
     model = CoSeparableNMF(4, 6, method="fgm", scaling=None).fit(X)
-    why, found = explain(model.factorization_, X), describe(model.factorization_, X)
+    why, found = explain(X, model), describe(X, model)
     for table, all_of_side, fidelity in (
         (why.rows, found.rows, model.row_fidelity_),
         (why.cols, found.cols, model.col_fidelity_),
@@ -230,7 +230,7 @@ def test_shares_add_up_where_selected_rows_depend_on_each_other(seed):
 def test_numbers_follow_permutations_and_scales_and_satisfy_their_bounds(seed, factor):
     X = counts(seed)
     factorization = fitted(X)
-    why, explained = explain(factorization, X), factorization.fidelity(X)
+    why, explained = explain(X, factorization), factorization.fidelity(X)
     for table, part in ((why.rows, explained.rows), (why.cols, explained.cols)):
         assert table["share"].min() >= 0
         assert table["share"].sum() == pytest.approx(part)
@@ -239,16 +239,16 @@ def test_numbers_follow_permutations_and_scales_and_satisfy_their_bounds(seed, f
     p, q = random.permutation(len(X)), random.permutation(X.shape[1])
     chosen = factorization.selection
     moved = Selection(np.argsort(p)[chosen.row_indices], np.argsort(q)[chosen.col_indices])
-    turned = explain(factorization.T, X.T)
+    turned = explain(X.T, factorization.T)
     others = (
-        explain(replace(factorization, core=factor * factorization.core), factor * X),
-        explain(factorization, scipy.sparse.csc_array(X)),
+        explain(factor * X, replace(factorization, core=factor * factorization.core)),
+        explain(scipy.sparse.csc_array(X), factorization),
         Explanation(turned.cols, turned.rows, turned.col_errors, turned.row_errors, turned.sum_of_errors),
     )
     for other in others:
         np.testing.assert_allclose(other.row_errors, why.row_errors, atol=1e-9)
         np.testing.assert_allclose(other.col_errors, why.col_errors, atol=1e-9)
-    for other in (*others, explain(mix(X[p][:, q], moved), X[p][:, q])):
+    for other in (*others, explain(X[p][:, q], mix(X[p][:, q], moved))):
         assert other.sum_of_errors == pytest.approx(why.sum_of_errors)
         for mine, theirs in ((why.rows, other.rows), (why.cols, other.cols)):
             for figure in FIGURES:
@@ -260,7 +260,7 @@ def test_errors_of_rows_and_columns_are_those_of_the_refitted_factors():
     X[3], X[:, 5] = 0.0, 0.0
     factorization = fitted(X)
     left = X - factorization.reconstruct()
-    why = explain(factorization, scipy.sparse.coo_array(X))
+    why = explain(scipy.sparse.coo_array(X), factorization)
     with np.errstate(invalid="ignore"):
         expected = [np.linalg.norm(left, axis=axis) / np.linalg.norm(X, axis=axis) for axis in (1, 0)]
     assert np.isnan(expected[0][3])
@@ -289,7 +289,7 @@ def test_factors_far_too_large_have_errors_far_too_large():
 
 def test_without_noise_nothing_is_left_and_nothing_outside_replaces_a_corner_fully():
     X, truth = make_coseparable(30, 20, 4, 4, random_state=0)
-    why = explain(mix(X, truth), X)
+    why = explain(X, mix(X, truth))
     for table in (why.rows, why.cols):
         assert table["share"].sum() == pytest.approx(1.0)
         assert (table["loss"] > 1e-6).all()
@@ -302,17 +302,17 @@ def test_multiples_of_a_row_are_not_tried_except_the_longest():
     X = counts(1)
     chosen = faithful(X, 3, 3)
     first, last = chosen.row_indices[0], len(X)
-    shorter = explain(mix(np.concatenate([X, X[[first]] / 2]), chosen), np.concatenate([X, X[[first]] / 2]))
+    shorter = explain(np.concatenate([X, X[[first]] / 2]), mix(np.concatenate([X, X[[first]] / 2]), chosen))
     assert last not in shorter.rows["runner_up"]
     X = np.concatenate([X, 2 * X[[first]], X[[first]]])
-    why = explain(mix(X, chosen), X)
+    why = explain(X, mix(X, chosen))
     assert why.rows["runner_up"][0] == last
     assert why.rows["runner_up_loss"][0] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_row_that_the_others_explain_has_no_loss_and_no_runner_up():
     X = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [2.0, 3.0, 0.0], [5.0, 1.0, 0.0]])
-    why = explain(mix(X, Selection([0, 1, 2], [0, 1])), X)
+    why = explain(X, mix(X, Selection([0, 1, 2], [0, 1])))
     assert why.rows["loss"][2] == pytest.approx(0.0, abs=1e-12)
     assert (why.rows["runner_up"][2], why.rows["runner_up_name"][2]) == (-1, "")
     assert why.rows["runner_up_loss"][2] == why.rows["loss"][2]
@@ -320,7 +320,7 @@ def test_a_row_that_the_others_explain_has_no_loss_and_no_runner_up():
 
 def test_if_all_rows_are_selected_there_is_no_runner_up():
     X = np.random.default_rng(0).random((3, 9))
-    why = explain(mix(X, Selection([2, 0, 1], [4])), X)
+    why = explain(X, mix(X, Selection([2, 0, 1], [4])))
     assert why.rows["runner_up"].tolist() == [-1, -1, -1]
     np.testing.assert_array_equal(why.rows["runner_up_loss"], why.rows["loss"])
 
@@ -328,7 +328,7 @@ def test_if_all_rows_are_selected_there_is_no_runner_up():
 def test_a_selected_row_of_zeros_explains_nothing():
     X = counts(2)
     X[0] = 0.0
-    why = explain(mix(X, Selection([0, 4, 5], [1, 2])), X)
+    why = explain(X, mix(X, Selection([0, 4, 5], [1, 2])))
     assert [why.rows[figure][0] for figure in ("share", "loss", "size")] == pytest.approx([0, 0, 0], abs=1e-9)
     assert why.rows["runner_up_loss"][0] < 0
 
@@ -337,11 +337,11 @@ def test_names_are_those_of_the_factorization_or_positions():
     X = counts(3)
     factorization = fitted(X, 2, 2)
     row, col = factorization.selection.row_indices[0], factorization.selection.col_indices[0]
-    plain = explain(factorization, X)
+    plain = explain(X, factorization)
     assert (plain.rows["name"][0], plain.cols["name"][0]) == (f"row {row}", f"column {col}")
     assert plain.cols["runner_up_name"][0] == f"column {plain.cols['runner_up'][0]}"
     named = replace(factorization, row_names=[f"<{i}>" for i in range(len(X))], col_names=["w"] * X.shape[1])
-    why = explain(named, X)
+    why = explain(X, named)
     assert (why.rows["name"][0], why.cols["name"][0]) == (f"<{row}>", "w")
     assert why.rows["runner_up_name"][0] == f"<{why.rows['runner_up'][0]}>"
 
@@ -351,7 +351,7 @@ def test_a_table_is_a_data_frame(tmp_path):
     X = counts(5)
     model = CoSeparableNMF(3, 3).fit(X.astype(np.float32))
     model.factorization_.save(tmp_path / "model.npz")
-    why = explain(Factorization.load(tmp_path / "model.npz"), X)
+    why = explain(X, Factorization.load(tmp_path / "model.npz"))
     assert pandas.DataFrame(why.rows).shape == (3, 8)
 
 
@@ -359,20 +359,24 @@ def test_progress_is_reported_and_input_is_not_changed():
     X = counts(6)
     X.flags.writeable = False
     steps = []
-    explain(fitted(X, 3, 2), X, callback=lambda *step: steps.append(step[:3]))
+    explain(X, fitted(X, 3, 2), callback=lambda *step: steps.append(step[:3]))
     assert steps == [("explain", step, 5) for step in range(1, 6)]
 
 
 def test_a_factorization_without_a_selection_is_refused():
     X = counts(7)
     nmf = HALSNMF(2).fit(X)
-    for other in (Factorization(nmf.row_factor_, None, nmf.col_factor_), nmf, None):
-        with pytest.raises(ValueError, match=r"factorization must be a Factorization with a selection, got"):
-            explain(other, X)
+    for other in (Factorization(nmf.row_factor_, None, nmf.col_factor_), nmf):
+        with pytest.raises(ValueError, match="model must have selected rows or columns"):
+            explain(X, other)
+    with pytest.raises(ValueError, match="model=None must be a fitted model"):
+        explain(X, None)
+    with pytest.raises(ValueError, match=r"model=ndarray of shape .* X comes first, then the model"):
+        explain(fitted(X), X)
     factorization = fitted(X)
     with pytest.raises(ValueError, match=r"X has shape \(25, 30\)"):
-        explain(factorization, X.T)
+        explain(X.T, factorization)
     with pytest.raises(ValueError, match="X has no nonzero entry"):
-        explain(factorization, np.zeros_like(X))
+        explain(np.zeros_like(X), factorization)
     with pytest.raises(ValueError, match="callback"):
-        explain(factorization, X, callback=3)
+        explain(X, factorization, callback=3)

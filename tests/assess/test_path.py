@@ -56,8 +56,8 @@ def assert_same(path, other, rows=None, cols=None):
 @given(seed=SEEDS)
 def test_the_order_is_that_of_trying_everything(seed):
     _, X, n_rows, n_cols = generic(seed, most=8)
-    path = selection_path(X, n_rows, n_cols, scaling=None)
     model = CoSeparableNMF(n_rows, n_cols, scaling=None).fit(X)
+    path = selection_path(X, model)
     for side, chosen, added, shares in (
         (X, model.col_indices_, path.col_indices, path.cols),
         (X.T, model.row_indices_, path.row_indices, path.rows),
@@ -75,24 +75,21 @@ def test_the_end_of_the_path_is_the_model(scaling, seed):
     X = X + 0.1 if scaling == "sinkhorn" else X  # there need not be a balance where there are zeros
     weights = random.choice([0.5, 1.0, 3.0], len(X)) if random.random() < 0.5 else None
     model = CoSeparableNMF(*sizes, scaling=scaling).fit(X, sample_weight=weights)
-    for path in (
-        selection_path(X, *sizes, scaling=scaling, sample_weight=weights),
-        selection_path(X, factorization=model.factorization_),
-    ):
-        assert sorted(path.row_indices) == sorted(model.row_indices_)
-        assert sorted(path.col_indices) == sorted(model.col_indices_)
-        ends = path.rows[-1], path.cols[-1], path.core[-1]
-        np.testing.assert_allclose(ends, model.result_.fidelity[:3], atol=1e-9)
-        bound = model.fidelity_bound_
-        shares = path.bound[model.n_rows_ - 1], path.bound[model.n_cols_ - 1], path.bound[min(model.core_.shape) - 1]
-        np.testing.assert_allclose(shares, bound[:3], atol=1e-12)
+    path = selection_path(X, model)
+    assert sorted(path.row_indices) == sorted(model.row_indices_)
+    assert sorted(path.col_indices) == sorted(model.col_indices_)
+    ends = path.rows[-1], path.cols[-1], path.core[-1]
+    np.testing.assert_allclose(ends, model.result_.fidelity[:3], atol=1e-9)
+    bound = model.fidelity_bound_
+    shares = path.bound[model.n_rows_ - 1], path.bound[model.n_cols_ - 1], path.bound[min(model.core_.shape) - 1]
+    np.testing.assert_allclose(shares, bound[:3], atol=1e-12)
 
 
 @settings(deadline=None, max_examples=40)
 @given(seed=SEEDS)
 def test_shares_never_fall_and_never_exceed_what_is_possible(seed):
     _, X, n_rows, n_cols = generic(seed)
-    path = selection_path(X, n_rows, n_cols)
+    path = selection_path(X, CoSeparableNMF(n_rows, n_cols).fit(X))
     assert (len(path.rows), len(path.cols)) == (len(path.row_indices), len(path.col_indices))
     assert len(path.core) == len(path.bound) == max(len(path.rows), len(path.cols))
     for shares in (path.rows, path.cols, path.bound):
@@ -107,15 +104,15 @@ def test_units_storage_order_and_transposition_change_nothing(seed, factor):
     random, X, *sizes = generic(seed)
     record = CoSeparableNMF(*sizes).fit(X).factorization_
     rows, cols = (random.permutation(size) for size in X.shape)
-    path = selection_path(X, factorization=record)
+    path = selection_path(X, record)
     back = np.argsort(rows), np.argsort(cols)
     moved = Selection(back[0][record.selection.row_indices], back[1][record.selection.col_indices])
-    assert_same(path, selection_path(scipy.sparse.csr_array(X), factorization=record))
+    assert_same(path, selection_path(scipy.sparse.csr_array(X), record))
     same = mix(factor * X, record.selection, scaling="degree", max_iter=1)
-    assert_same(path, selection_path(factor * X, factorization=same))
-    other = selection_path(X[rows][:, cols], factorization=mix(X[rows][:, cols], moved, scaling="degree", max_iter=1))
+    assert_same(path, selection_path(factor * X, same))
+    other = selection_path(X[rows][:, cols], mix(X[rows][:, cols], moved, scaling="degree", max_iter=1))
     assert_same(other, path, rows, cols)
-    turned = selection_path(X.T, factorization=record.T)
+    turned = selection_path(X.T, record.T)
     assert_same(
         path,
         SelectionPath(turned.col_indices, turned.row_indices, turned.cols, turned.rows, turned.core, turned.bound),
@@ -126,7 +123,7 @@ def test_rows_that_depend_on_each_other_or_are_zero_end_at_the_model_too():
     X = np.vstack([np.diag([3.0, 2.0, 1.0]), [[6.0, 0, 0], [3.0, 2.0, 0], [0, 0, 0]]])
     pools = {"row_pool": Pool(include=[0, 3, 4, 5, 1]), "col_pool": Pool(include=[1])}
     model = CoSeparableNMF(6, 3, scaling=None, **pools).fit(X)
-    path = selection_path(X, factorization=model.factorization_)
+    path = selection_path(X, model)
     assert path.row_indices[-1] == 5  # all zero
     ends = path.rows[-1], path.cols[-1], path.core[-1]
     np.testing.assert_allclose(ends, model.result_.fidelity[:3], atol=1e-9)
@@ -134,7 +131,7 @@ def test_rows_that_depend_on_each_other_or_are_zero_end_at_the_model_too():
 
 def test_a_core_counts_all_rows_where_there_are_fewer_than_columns():
     X = generic(3)[1]
-    path = selection_path(X, 2, 5, scaling=None)
+    path = selection_path(X, CoSeparableNMF(2, 5, scaling=None).fit(X))
     two = mix(X, Selection(path.row_indices, path.col_indices[:4]), max_iter=1).fidelity(X)
     assert path.core[3] == pytest.approx(two.core, abs=1e-9)
 
@@ -155,26 +152,22 @@ def test_how_many_are_needed_is_the_first_size_that_reaches_the_share():
 
 def test_progress_is_reported_until_the_last_size():
     calls = []
-    selection_path(generic(1)[1], 3, 4, callback=lambda *call: calls.append(call))
+    X = generic(1)[1]
+    selection_path(X, CoSeparableNMF(3, 4).fit(X), callback=lambda *call: calls.append(call))
     assert [call[1:3] for call in calls if call[0] == "path"] == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 def test_bad_requests_name_the_parameter_and_say_what_to_do():
     X = generic(1)[1]
     record = CoSeparableNMF(2, 2).fit(X).factorization_
-    path = selection_path(X, factorization=record)
+    path = selection_path(X, record)
     for call, message in (
-        (lambda: selection_path(X), "n_rows=None must be a whole number"),
-        (lambda: selection_path(X, 2, 99), "n_cols=99 must be at most"),
-        (lambda: selection_path(X, 2, factorization=record), "n_rows=2 was given, but factorization"),
-        (lambda: selection_path(X, factorization=3), "factorization must be a Factorization .* got 3"),
-        (
-            lambda: selection_path(X, factorization=mix(X, Selection(None, [0]))),
-            "factorization must be .* got one without",
-        ),
-        (lambda: selection_path(X[1:], factorization=record), "X has shape .* but factorization"),
-        (lambda: selection_path(0 * X, factorization=record), "X has no nonzero entry"),
-        (lambda: selection_path(0 * X, 2, 2), "X has no nonzero entry"),
+        (lambda: selection_path(X, 3), "model=3 must be a fitted model"),
+        (lambda: selection_path(record, X), "model=ndarray of shape .* X comes first"),
+        (lambda: selection_path(X, CoSeparableNMF()), "model=CoSeparableNMF must be .* not fitted"),
+        (lambda: selection_path(X, mix(X, Selection(None, [0]))), "model must have selected rows and columns"),
+        (lambda: selection_path(X[1:], record), "X has shape .* but the model"),
+        (lambda: selection_path(0 * X, record), "X has no nonzero entry"),
         (lambda: path.n_needed(1.5), "share=1.5 must be"),
         (lambda: path.n_needed(part="both"), "part='both' must be one of"),
         (lambda: path.n_needed(of="none"), "of='none' must be one of"),

@@ -112,7 +112,7 @@ def found(folder, answer):
     """The findings that the command formats."""
     assert answer["files"]
     record = Factorization.load(folder / "model.npz")
-    return describe(record, load_docstrings().counts)
+    return describe(load_docstrings().counts, record)
 
 
 def test_the_library_finds_what_the_command_prints(answer, found):
@@ -150,7 +150,7 @@ def test_names_lose_their_middle_on_a_narrow_terminal(answer, found, width):
 def test_names_of_any_length_and_with_brackets_leave_room_for_the_rest():
     X = np.array([[3.0, 1.0], [0.0, 0.0]])
     names = {"row_names": np.array(["[red]" + "x" * 500, "other"]), "col_names": np.array(["[b]", "[/b]"])}
-    found = describe(replace(CoSeparableNMF(1, 1).fit(X).factorization_, **names), X)
+    found = describe(X, replace(CoSeparableNMF(1, 1).fit(X).factorization_, **names))
     out = io.StringIO()
     summary.print_findings(found, Console(file=out, width=80))
     assert max(map(len, out.getvalue().splitlines())) <= 80

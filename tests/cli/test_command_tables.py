@@ -85,15 +85,52 @@ def test_a_column_in_other_units_is_named_everywhere(scaling, told, wine, tmp_pa
     assert sentence.replace("'", "&#39;") in page
     X = read(wine, drop="kind")
     model = CoSeparableNMF(2, 2, method="spa", scaling=None if scaling == "none" else scaling).fit(X.values)
-    said = [one for one in describe(model.factorization_, X.values).warnings if "of the squares" in one]
+    said = [one for one in describe(X.values, model.factorization_).warnings if "of the squares" in one]
     assert said == [sentence.replace("proline", "column 12")]
 
 
 def test_a_row_in_other_units_is_named_and_equal_columns_are_not():
     X = np.random.default_rng(0).random((20, 10)) + 0.5
     assert not any(
-        "squares of the matrix" in one for one in describe(CoSeparableNMF(2, 2).fit(X).factorization_, X).warnings
+        "squares of the matrix" in one for one in describe(X, CoSeparableNMF(2, 2).fit(X).factorization_).warnings
     )
     X[3] *= 1000
-    found = describe(CoSeparableNMF(2, 2).fit(X).factorization_, X).warnings
+    found = describe(X, CoSeparableNMF(2, 2).fit(X).factorization_).warnings
     assert any(one.startswith("Row \u201crow 3\u201d holds more than 99.9% of the squares") for one in found)
+
+
+def columns_of(path, *names):
+    return [tuple(row[name] for name in names) for row in csv.DictReader(path.read_text().splitlines())]
+
+
+@pytest.mark.parametrize("method", ["faithful", "spa"])
+def test_a_model_of_the_command_is_one_of_python_and_the_reverse(tmp_path, method):
+    X = load_wine(as_frame=True).data.rename(index="wine {}".format)
+    X.to_csv(tmp_path / "wine.csv")
+    words = ("--rows", 4, "--cols", 3, "--method", method, "--no-report", "--out", tmp_path / "out")
+    assert run("fit", tmp_path / "wine.csv", *words).exit_code == 0
+    model, own = CoSeparableNMF.load(tmp_path / "out"), CoSeparableNMF(4, 3, method=method).fit(X)
+    # The storage of a table that was read differs, and so does rounding.
+    np.testing.assert_allclose(model.transform(X), own.transform(X), atol=1e-6)
+    np.testing.assert_array_equal(model.predict(X), own.row_labels_)
+    np.testing.assert_allclose(model.complete(X), own.complete(X), rtol=1e-6)
+    assert model.get_params() == own.get_params()
+
+    own.save(tmp_path / "python.npz")
+    shared = ("name", "representative", "membership", "explained")
+    for record in (tmp_path / "out", tmp_path / "python.npz"):
+        assert run("transform", record, tmp_path / "wine.csv", "--out", tmp_path / "new.csv").exit_code == 0
+        assert columns_of(tmp_path / "new.csv", *shared) == columns_of(tmp_path / "out" / "rows.csv", *shared)
+
+
+def test_a_model_of_python_without_names_takes_columns_by_their_position(tmp_path):
+    X = load_wine().data
+    CoSeparableNMF(3, 3).fit(X).save(tmp_path / "model.npz")
+    load_wine(as_frame=True).data.to_csv(tmp_path / "wine.csv", index=False)
+    answer = run("transform", tmp_path / "model.npz", tmp_path / "wine.csv", "--out", tmp_path / "new.csv")
+    assert answer.exit_code == 0, answer.output
+    assert len(columns_of(tmp_path / "new.csv", "representative")) == len(X)
+    np.savetxt(tmp_path / "few.csv", X[:, :5], delimiter=",", header="a,b,c,d,e", comments="")
+    answer = run("transform", tmp_path / "model.npz", tmp_path / "few.csv")
+    assert answer.exit_code == 2
+    assert "lacks 13 of 13 columns" in answer.output

@@ -38,14 +38,14 @@ def case(request):
     scaling, kind, weights = request.param
     X = KINDS[kind](planted())
     model = fitted(X, SCALINGS[scaling], WEIGHTS[weights])
-    return X, model, describe(model.factorization_, X)
+    return X, model, describe(X, model.factorization_)
 
 
 def test_rows_that_outnumber_the_columns_keep_their_clusters():
     # Then the components are linearly dependent, and rows have several best mixtures of them.
     X = planted()
     model = fitted(X, "degree", n_cols=3)
-    found, again = describe(model.factorization_, X), explain_rows(model.factorization_, X)
+    found, again = describe(X, model.factorization_), explain_rows(model.factorization_, X)
     np.testing.assert_array_equal(again.labels, model.row_labels_)
     np.testing.assert_array_equal(found.rows["cluster"], model.row_labels_)
     np.testing.assert_allclose(again.shares, found.rows["membership"], atol=1e-9)
@@ -124,14 +124,14 @@ def test_blocks_with_a_sample_of_all_rows_agree_with_memory(scaling, kind, weigh
     counted = planted().any(axis=1) if WEIGHTS[weights] is None else planted().any(axis=1) & (WEIGHTS[weights] > 0)
     assert len(model.sample_indices_) == counted.sum()
     written = []
-    record = sample_record(model, blocks, {})
-    found = describe_blocks(model, blocks, record, lambda *rows: written.append(rows), lambda *_: None)
-    expected = describe(whole_record(model, X), X)
+    record = sample_record(model.result_, blocks, {})
+    found = describe_blocks(model.result_, blocks, record, lambda *rows: written.append(rows), lambda *_: None)
+    expected = describe(X, whole_record(model, X))
 
     # The same rows and columns, about as well explained, as by a fit in memory; its factors are refined further.
     np.testing.assert_array_equal(model.row_indices_, in_memory.row_indices_)
     np.testing.assert_array_equal(model.col_indices_, in_memory.col_indices_)
-    assert found.fidelity[:3] == pytest.approx(describe(in_memory.factorization_, X).fidelity[:3], abs=1e-9)
+    assert found.fidelity[:3] == pytest.approx(describe(X, in_memory.factorization_).fidelity[:3], abs=1e-9)
     assert found.bound == pytest.approx(in_memory.fidelity_bound_, abs=1e-9)
 
     # All else is what is found in memory of the same factors.

@@ -14,7 +14,7 @@ from cosep.findings.wording import percent
 
 def sides(result, X):
     named = with_names(result)
-    return sides_of(describe(result, X), named.row_names, named.col_names)
+    return sides_of(describe(X, result), named.row_names, named.col_names)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def changed(fields, side, **columns):
 def test_an_exchange_that_improves_the_selection_is_named_and_is_as_good_as_it_says():
     X = np.random.default_rng(0).gamma(0.5, size=(20, 15))
     result = CoSeparableNMF(3, 3, method="cosfgm").fit(X).factorization_
-    why = explain(result, X)
+    why = explain(X, result)
     (sentence,) = exchange_sentences(why, sides(result, X))
     side = "rows" if why.rows["runner_up_loss"].min() < why.cols["runner_up_loss"].min() else "cols"
     table, indices = getattr(why, side), f"{side[:-1]}_indices"
@@ -39,14 +39,14 @@ def test_an_exchange_that_improves_the_selection_is_named_and_is_as_good_as_it_s
     assert f"{table['name'][k]}\u201d by \u201c{table['runner_up_name'][k]}" in sentence
     other = np.where(np.arange(3) == k, table["runner_up"][k], table["index"])
     chosen = {name: getattr(result.selection, name) for name in ("row_indices", "col_indices")} | {indices: other}
-    after = explain(mix(X, Selection(**chosen), scaling="degree"), X).sum_of_errors
+    after = explain(X, mix(X, Selection(**chosen), scaling="degree")).sum_of_errors
     assert f"by {percent(1 - after / why.sum_of_errors)}: " in sentence
 
 
 def test_a_selection_that_no_exchange_improves_has_no_such_sentence(data):
     X = np.random.default_rng(0).gamma(0.5, size=(20, 15))
     result = CoSeparableNMF(3, 3).fit(X).factorization_
-    assert exchange_sentences(explain(result, X), sides(result, X)) == ()
+    assert exchange_sentences(explain(X, result), sides(result, X)) == ()
     both, fields = data
     fields["rows"]["runner_up_loss"], fields["cols"]["runner_up_loss"] = np.zeros(3), np.full(3, -1e-7)
     assert exchange_sentences(SimpleNamespace(**fields), both) == ()

@@ -33,7 +33,7 @@ def data():
 @pytest.fixture(scope="module")
 def found(data):
     X, model = data
-    return describe(model.factorization_, X)
+    return describe(X, model.factorization_)
 
 
 def test_tables_are_what_a_data_frame_takes(data, found):
@@ -90,7 +90,7 @@ def test_closest_rows_have_the_part_of_their_length_that_the_topic_makes_up(unit
     E = record.scaling.cols / record.scaling.cols.max()
     lengths = np.linalg.norm(X * E, axis=1)
     strengths = np.linalg.norm(record.core / unit @ record.col_factor * E, axis=1)
-    for k, topic in enumerate(describe(record, unit * X).topics):
+    for k, topic in enumerate(describe(unit * X, record).topics):
         parts = record.row_factor[:, k] * strengths[k] / np.where(lengths > 0, lengths, 1.0)
         assert topic.closest
         for entry in topic.closest:
@@ -99,7 +99,7 @@ def test_closest_rows_have_the_part_of_their_length_that_the_topic_makes_up(unit
 
 def test_topics_agree_with_the_tables_and_with_the_explanation(data, found):
     X, model = data
-    why = explain(model.factorization_, X)
+    why = explain(X, model.factorization_)
     for k, topic in enumerate(found.topics):
         assert topic.index == model.row_indices_[k]
         assert topic.cluster_size == (found.rows["representative"] == topic.name).sum() == why.rows["size"][k]
@@ -116,7 +116,7 @@ def test_topics_agree_with_the_tables_and_with_the_explanation(data, found):
 @pytest.mark.parametrize("kind", [np.asfortranarray, scipy.sparse.csr_array, scipy.sparse.csc_array])
 def test_storage_does_not_matter(kind, data, found):
     X, model = data
-    other = describe(model.factorization_, kind(X))
+    other = describe(kind(X), model.factorization_)
     assert other.sentences == found.sentences
     for name, column in found.rows.items():
         if column.dtype.kind == "f":
@@ -129,8 +129,8 @@ def test_storage_does_not_matter(kind, data, found):
 def test_units_do_not_matter_to_shares(exponent, data, found):
     X, model = data
     scaled = np.ldexp(X, exponent)
-    other = describe(mix(scaled, model.factorization_.selection), scaled)
-    same = describe(mix(X, model.factorization_.selection), X)
+    other = describe(scaled, mix(scaled, model.factorization_.selection))
+    same = describe(X, mix(X, model.factorization_.selection))
     assert other.sentences == same.sentences
     np.testing.assert_allclose(other.rows["membership"], same.rows["membership"])
     assert other.topics[0].values[0].value == np.ldexp(found.topics[0].values[0].value, exponent)
@@ -145,53 +145,53 @@ def test_no_sentence_is_long(found):
 def test_a_bound_is_that_of_the_norm_and_of_the_matrix(data, found):
     """The bound that the fit had stored was shown for any other norm and matrix too, below what was explained."""
     X, model = data
-    plain = describe(replace(model.factorization_, scaling=None), X)
+    plain = describe(X, replace(model.factorization_, scaling=None))
     squares = np.linalg.svd(X, compute_uv=False) ** 2
     assert plain.bound.rows == pytest.approx(squares[:4].sum() / squares.sum(), abs=1e-9)
     assert plain.bound.cols == pytest.approx(squares[:3].sum() / squares.sum(), abs=1e-9)
     assert plain.fidelity == pytest.approx(found.plain_fidelity)
     assert found.bound == pytest.approx(model.fidelity_bound_)
     for stored in (["x"] * 4, [None] * 4, [0.1], 7, None):
-        other = describe(replace(model.factorization_, meta={"bound": stored, "objective": [0.5]}), X)
+        other = describe(X, replace(model.factorization_, meta={"bound": stored, "objective": [0.5]}))
         assert other.bound == pytest.approx(found.bound)
 
 
 def test_names_are_used_exactly():
     X, rows, cols = stand_ins.blocks()
-    found = describe(stand_ins.factorize(X, rows, cols), X)
+    found = describe(X, stand_ins.factorize(X, rows, cols))
     assert found.rows["name"][3] == "document 3"
     assert [topic.name for topic in found.topics] == ["document 0", "document 8", "document 14"]
     assert "\u201cdocument 0\u201d" in found.sentences[2]
     names = np.array([f"{i}\n" + "x" * 900 for i in range(len(X))])
     long = replace(stand_ins.factorize(X, rows, cols), row_names=names)
-    assert describe(long, X).topics[0].name == "0\n" + "x" * 900
+    assert describe(X, long).topics[0].name == "0\n" + "x" * 900
 
 
 def test_what_to_mind_is_among_the_warnings():
     X, rows, cols = stand_ins.blocks()
-    found = describe(replace(stand_ins.factorize(X, rows, cols), meta={"warnings": ["first", "first"]}), X)
+    found = describe(X, replace(stand_ins.factorize(X, rows, cols), meta={"warnings": ["first", "first"]}))
     assert found.warnings[0] == "first"
     assert len(found.warnings) == 2
     assert "plain NMF" in found.warnings[1]
-    assert describe(mix(X + 1, Selection(rows, cols)), X + 1).warnings == ()
+    assert describe(X + 1, mix(X + 1, Selection(rows, cols))).warnings == ()
     assert {"cosep", "python", "numpy"} <= set(found.versions)
 
 
 def test_what_does_not_fit_is_refused(data):
     X, model = data
-    with pytest.raises(ValueError, match="must be a Factorization"):
+    with pytest.raises(ValueError, match="must be a fitted model"):
         describe(model, X)
     with pytest.raises(ValueError, match="must have selected rows and columns"):
-        describe(Factorization(np.ones((40, 1)), None, np.ones((1, 25))), X)
+        describe(X, Factorization(np.ones((40, 1)), None, np.ones((1, 25))))
     with pytest.raises(ValueError, match="shape"):
-        describe(model.factorization_, X[:30])
+        describe(X[:30], model.factorization_)
     with pytest.raises(ValueError, match="no nonzero entry"):
-        describe(model.factorization_, np.zeros_like(X))
+        describe(np.zeros_like(X), model.factorization_)
 
 
 def test_labels_that_are_missing_are_those_of_the_factors(data):
     X, model = data
-    plain = describe(replace(model.factorization_, row_labels=None, col_labels=None), X)
+    plain = describe(X, replace(model.factorization_, row_labels=None, col_labels=None))
     np.testing.assert_array_equal(plain.rows["cluster"], model.row_labels_)
     np.testing.assert_array_equal(plain.cols["cluster"], model.column_labels_)
 
@@ -218,7 +218,7 @@ def test_shares_on_page_tables_and_json_agree_and_add_up(X, scaling, seed):
     rng = np.random.default_rng(seed)
     chosen = Selection(rng.permutation(len(X))[:3], rng.permutation(X.shape[1])[:2])
     record = mix(X, chosen, scaling=scaling, max_iter=1 + seed % 4)
-    found = describe(record, X)
+    found = describe(X, record)
     whole = found.fidelity.refitted
     topics = [topic.explains for topic in found.topics]
     assert sum(topics) == pytest.approx(whole, abs=1e-9)
@@ -246,35 +246,35 @@ def test_shares_on_page_tables_and_json_agree_and_add_up(X, scaling, seed):
 def test_clusters_are_compared_with_classes(data, found):
     X, model = data
     clusters = found.rows["cluster"]
-    same = describe(model.factorization_, X, labels=[f"class {k}" for k in clusters]).classes
+    same = describe(X, model.factorization_, labels=[f"class {k}" for k in clusters]).classes
     assert same.representatives == tuple(f"class {k}" for k in range(4))
     assert same.largest == same.representatives
     assert same.purity == (1.0,) * 4
     assert (same.ari, same.nmi) == (pytest.approx(1.0), pytest.approx(1.0))
-    other = describe(model.factorization_, X, labels=np.arange(len(X)) % 2).classes
+    other = describe(X, model.factorization_, labels=np.arange(len(X)) % 2).classes
     assert all(0.5 <= share <= 1.0 for share in other.purity)
     assert other.ari < 0.5
     for bad in ("class", ["a"], 3, [["a"] * len(X)]):
         with pytest.raises(ValueError, match="labels must be the class of each of the 40 rows"):
-            describe(model.factorization_, X, labels=bad)
+            describe(X, model.factorization_, labels=bad)
 
 
 def test_titles_and_nouns_are_those_that_are_stored(data):
     X, model = data
     record = replace(model.factorization_, meta={"title": "Mice", "nouns": ["cell", "gene"]})
-    found = describe(record, X)
+    found = describe(X, record)
     assert (found.title, found.nouns) == ("Mice", ("cell", "gene"))
     assert (
         found.sentences[0] == "4 of 40 cells were selected, one for each topic, and 3 of 25 genes that mark the topics."
     )
     assert "1 cell (" in found.sentences[3]
     for meta in ({"title": 3, "nouns": "ab"}, {"nouns": [1, None]}, {"nouns": ["\n", ""]}, {"nouns": ["a"]}):
-        assert describe(replace(record, meta=meta), X).nouns == ("row", "column")
+        assert describe(X, replace(record, meta=meta)).nouns == ("row", "column")
 
 
 def test_pandas_is_not_needed():
     code = (
         "import sys; sys.modules['pandas'] = None; import numpy as np; from cosep import Selection, describe, mix\n"
-        "X = np.eye(3) + 1; print(list(describe(mix(X, Selection([0], [0])), X).rows)[0])"
+        "X = np.eye(3) + 1; print(list(describe(X, mix(X, Selection([0], [0]))).rows)[0])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "name\n"

@@ -16,7 +16,7 @@ def case(request):
     X, _ = make_coseparable(40, 25, 4, 3, noise=0.3, random_state=4)
     X[5], X[:, 7] = 0.0, 0.0
     record = CoSeparableNMF(4, 3, scaling=request.param).fit(X).factorization_
-    return X, record, describe(record, X)
+    return X, record, describe(X, record)
 
 
 def both_sides(X, record, found):
@@ -69,9 +69,9 @@ def test_units_and_storage_do_not_matter(case, unit):
     X, record, _ = case
     name = None if record.scaling is None else "degree"
     plain = mix(X, record.selection, scaling=name)
-    expected = look_up(topics_of(plain), describe(plain, X).rows, as_matrix(X))
+    expected = look_up(topics_of(plain), describe(X, plain).rows, as_matrix(X))
     scaled = mix(unit * X, record.selection, scaling=name)
-    other = look_up(topics_of(scaled), describe(scaled, unit * X).rows, as_matrix(scipy.sparse.csr_array(unit * X)))
+    other = look_up(topics_of(scaled), describe(unit * X, scaled).rows, as_matrix(scipy.sparse.csr_array(unit * X)))
     np.testing.assert_array_equal(other.topics[:, 0], expected.topics[:, 0])
     for part in ("shares", "similarity", "instead", "own"):
         np.testing.assert_allclose(getattr(other, part), getattr(expected, part), atol=1e-6)
@@ -96,6 +96,6 @@ def test_of_many_rows_those_are_kept_that_are_named_or_weigh_most(case, monkeypa
 def test_a_selected_row_that_another_topic_holds_is_measured_in_its_own():
     X = np.array([[5.0, 1.0, 0.0], [4.0, 1.0, 0.0], [0.0, 1.0, 6.0], [0.0, 2.0, 5.0]])
     record = mix(X, Selection([0, 1, 2], [0, 2]))
-    found = describe(record, X)
+    found = describe(X, record)
     look = look_up(topics_of(record), found.rows, as_matrix(X))
     assert np.isfinite(look.own[look.topics[:, 0] >= 0]).all()

@@ -44,7 +44,7 @@ def test_equal_names_stay_apart(data):
     X, result = data
     twins = replace(result, row_names=np.full(len(X), "same"), col_names=np.full(X.shape[1], "same"))
     assert plots.core(twins).data[0].z.shape == (3, 3)
-    assert plots.matrix(twins, X).data[0].z.shape == X.shape
+    assert plots.matrix(X, twins).data[0].z.shape == X.shape
 
 
 def test_a_large_core_is_cut_and_says_so():
@@ -54,7 +54,7 @@ def test_a_large_core_is_cut_and_says_so():
     figure = plots.core(result)
     assert figure.data[0].z.shape == (100, 100)
     assert f"first 100 of {r} rows" in figure.layout.meta["note"]
-    assert plots.matrix(result, X).data[0].z.shape == (MOST_LINES, MOST_LINES)
+    assert plots.matrix(X, result).data[0].z.shape == (MOST_LINES, MOST_LINES)
     assert "first 100 of each side" in plots.stability(stand_ins.stability(result)).layout.meta["note"]
 
 
@@ -64,7 +64,7 @@ def test_the_reordered_matrix_shows_each_block_on_the_diagonal(data, kind):
     mixed = np.random.default_rng(0).permutation(len(X))
     rows = np.argsort(mixed)[result.selection.row_indices]
     shuffled = mix(X[mixed], Selection(rows, result.selection.col_indices))
-    z = plots.matrix(shuffled, kind(X[mixed])).data[0].z
+    z = plots.matrix(kind(X[mixed]), shuffled).data[0].z
     assert z.shape == X.shape
     np.testing.assert_array_equal(z > 0, X > 0)
 
@@ -83,7 +83,7 @@ def test_averages_keep_the_sum_of_what_they_average(scaling):
         assert sorted(np.concatenate(side.members).tolist()) == list(range(size))
         starts = side.clusters[np.flatnonzero(np.diff(side.clusters, prepend=-2))]
         assert len(set(starts.tolist())) == len(starts)
-    note = plots.matrix(result, X).layout.meta["note"]
+    note = plots.matrix(X, result).layout.meta["note"]
     assert "is the mean of about" in note
     assert "of 2,000" in note
     assert ("(scaling: degree)" in note) == (scaling == "degree")
@@ -92,11 +92,11 @@ def test_averages_keep_the_sum_of_what_they_average(scaling):
 def test_zero_rows_are_left_out_of_the_picture_and_it_is_said():
     X, rows, cols = stand_ins.blocks()
     X[3], X[:, 2] = 0.0, 0.0
-    figure = plots.matrix(CoSeparableNMF(3, 3).fit(X).factorization_, X)
+    figure = plots.matrix(X, CoSeparableNMF(3, 3).fit(X).factorization_)
     assert figure.data[0].z.shape == (17, 14)
     assert "1 all-zero row left out" in figure.layout.meta["note"]
     bare = replace(stand_ins.factorize(X, rows, cols), row_labels=None, col_labels=None)
-    assert plots.matrix(bare, X).data[0].z.shape == (17, 14)
+    assert plots.matrix(X, bare).data[0].z.shape == (17, 14)
 
 
 def test_shares_of_rows_are_sorted_named_and_thinned_honestly():
@@ -154,7 +154,7 @@ def test_the_rank_curve_is_one_path_or_one_curve_a_number_of_columns():
     assert list(single.data[0].x) == [1]
 
 
-@pytest.mark.parametrize("draw", [plots.core, lambda result: plots.matrix(result, np.ones((18, 15)))])
+@pytest.mark.parametrize("draw", [plots.core, lambda result: plots.matrix(np.ones((18, 15)), result)])
 @pytest.mark.parametrize(
     "result",
     [
@@ -168,7 +168,7 @@ def test_the_rank_curve_is_one_path_or_one_curve_a_number_of_columns():
     ids=["none", "text", "array", "no core", "one side", "no columns"],
 )
 def test_what_has_no_core_is_refused(draw, result):
-    with pytest.raises(ValueError, match="factorization"):
+    with pytest.raises(ValueError, match="model"):
         draw(result)
 
 
@@ -194,7 +194,7 @@ def test_a_factorization_of_another_kind_is_refused():
 )
 def test_a_matrix_that_does_not_fit_is_refused(data, X, message):
     with pytest.raises(ValueError, match=message):
-        plots.matrix(data[1], X)
+        plots.matrix(X, data[1])
 
 
 @pytest.mark.parametrize("draw", [plots.errors, plots.stability, plots.selection_path, plots.rank_curve])

@@ -69,7 +69,7 @@ def known(result):
 
 def content_of(result, X, **known):
     """Return what the page says, as plain data."""
-    return page_content(describe(result, X), with_names(result), **known)
+    return page_content(describe(X, result), with_names(result), **known)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def data():
 def page(data, tmp_path_factory):
     X, result = data
     path = tmp_path_factory.mktemp("page") / "report.html"
-    write_report(path, result, X, texts=[f"text of {i}" for i in range(len(X))], **known(result))
+    write_report(X, result, path, texts=[f"text of {i}" for i in range(len(X))], **known(result))
     return path
 
 
@@ -109,7 +109,7 @@ def test_equal_input_gives_equal_bytes(data, page, tmp_path):
     X, result = data
     for kind in (np.array, np.asfortranarray, scipy.sparse.csr_array):
         again = tmp_path / "again.html"
-        write_report(again, result, kind(X), texts=[f"text of {i}" for i in range(len(X))], **known(result))
+        write_report(kind(X), result, again, texts=[f"text of {i}" for i in range(len(X))], **known(result))
         if kind is np.array:
             assert again.read_bytes() == page.read_bytes()
         assert Page(again).text == Page(page).text
@@ -144,7 +144,7 @@ def test_topics_are_the_planted_blocks(data):
         assert all(member["part"] == pytest.approx(1.0) for member in topic["members"])
         assert len(topic["anchors"]) == 1
         assert topic["anchors"][0]["own"]
-    assert describe(result, X).n_unassigned == 0
+    assert describe(X, result).n_unassigned == 0
     assert findings["explained"]["parts"]["core"]["bar"] == pytest.approx(1.0)
 
 
@@ -159,13 +159,13 @@ def noisy():
 def test_the_page_says_what_is_explained_its_bound_and_the_norm(noisy, tmp_path, scaling):
     model = CoSeparableNMF(5, 3, scaling=scaling).fit(noisy)
     path = tmp_path / "report.html"
-    write_report(path, model.factorization_, noisy)
+    write_report(noisy, model.factorization_, path)
     text = Page(path).text
     shares = (model.row_fidelity_, model.col_fidelity_, model.core_fidelity_, model.refitted_fidelity_)
     for share, bound in zip(shares, model.fidelity_bound_, strict=True):
         assert f"{percent(share)} ({percent(share / bound)} of the bound {percent(bound)})" in text
     assert f"{percent(shares[3] / model.fidelity_bound_.refitted)} of what any 3 topics could" in text
-    assert text.count(norm_sentence(describe(model.factorization_, noisy))) == 1
+    assert text.count(norm_sentence(describe(noisy, model.factorization_))) == 1
     assert f"(scaling: {scaling or 'none'})" in text
     assert "A row belongs to the topic with the largest share in it." in text
     assert f"no 3 topics of any kind could explain more than {percent(model.fidelity_bound_.refitted)}" in text
@@ -192,7 +192,7 @@ def test_bars_and_their_bounds_have_one_scale(noisy):
 
 def test_no_bar_is_longer_than_its_track(noisy):
     result = CoSeparableNMF(3, 3).fit(noisy).factorization_
-    found = describe(result, noisy)
+    found = describe(noisy, result)
     low = replace(found, bound=type(found.bound)(*(0.5 * share for share in found.fidelity)))
     for part in page_content(low, with_names(result))["explained"]["parts"].values():
         assert part["bar"] == 1.0
@@ -206,7 +206,7 @@ def test_a_negative_share_has_a_number_and_no_bar(noisy, tmp_path):
     assert bad.fidelity(noisy).core < 0
     assert content_of(bad, noisy)["explained"]["parts"]["core"]["bar"] == 0.0
     path = tmp_path / "report.html"
-    write_report(path, bad, noisy)
+    write_report(noisy, bad, path)
     assert f"{percent(bad.fidelity(noisy).core)} (0.0% of the bound" in Page(path).text
     gauges = [value for name, value in Page(path).attributes if name == "style" and "--end" in value]
     assert len(gauges) == 5
@@ -223,7 +223,7 @@ def test_tiny_shares_fill_the_scale_and_whole_ones_end_at_all(data, tmp_path):
     whole = content_of(result, X)["explained"]
     assert (whole["top"], whole["is_whole"]) == ("100.0%", True)
     path = tmp_path / "report.html"
-    write_report(path, result, X)
+    write_report(X, result, path)
     assert "the same scale, which ends at 100.0%." in Page(path).text
     assert "not at 100%" not in Page(path).text
 
@@ -247,7 +247,7 @@ def test_rows_that_were_left_out_of_the_fit_are_reported(noisy, tmp_path):
     weights = np.arange(len(noisy)) % 3
     result = CoSeparableNMF(3, 2).fit(noisy, sample_weight=weights).factorization_
     path = tmp_path / "report.html"
-    write_report(path, result, noisy, explanation=explain(result, noisy))
+    write_report(noisy, result, path, explanation=explain(noisy, result))
     content = content_of(result, noisy)
     assert sum(topic["size"] for topic in content["topics"]) + content["unassigned"]["count"] == len(noisy)
     assert "all-zero row" not in Page(path).text
@@ -257,14 +257,14 @@ def test_names_of_norms_stay_text(data, tmp_path):
     X, result = data
     named = replace(result, scaling=Scaling(stand_ins.HOSTILE[0], np.ones(len(X)), np.ones(X.shape[1])))
     path = tmp_path / "report.html"
-    write_report(path, named, X)
+    write_report(X, named, path)
     assert Page(path).tags.count("script") == 3
     assert stand_ins.HOSTILE[0] in Page(path).text
 
 
 def test_each_row_and_column_has_the_share_that_the_tables_have(noisy):
     result = CoSeparableNMF(5, 3).fit(noisy).factorization_
-    found, errors = describe(result, noisy), content_of(result, noisy, explanation=explain(result, noisy))["errors"]
+    found, errors = describe(noisy, result), content_of(result, noisy, explanation=explain(noisy, result))["errors"]
     for side, table in (("rows", found.rows), ("cols", found.cols)):
         shares = [entry["explained"] for entry in errors[side]["worst"]]
         np.testing.assert_allclose(shares, np.sort(table["explained"])[:8], atol=1e-9)
@@ -287,16 +287,16 @@ def test_scale_changes_values_alone(exponent, tmp_path):
     plain = content_of(stand_ins.factorize(X, rows, cols), X)
     assert findings["summary"] == plain["summary"]
     assert [topic["members"] for topic in findings["topics"]] == [topic["members"] for topic in plain["topics"]]
-    write_report(tmp_path / "report.html", stand_ins.factorize(scaled, rows, cols), scaled)
+    write_report(scaled, stand_ins.factorize(scaled, rows, cols), tmp_path / "report.html")
 
 
 def test_names_and_texts_stay_text(tmp_path):
     X, result, texts = stand_ins.hostile()
     path = tmp_path / "report.html"
     write_report(
-        path,
-        result,
         X,
+        result,
+        path,
         texts=texts,
         explanation=stand_ins.explanation(result),
         stability=stand_ins.stability(result),
@@ -333,9 +333,9 @@ def test_a_page_about_much_data_holds_less_than_a_megabyte(tmp_path, letter, m, 
     X, result, texts = stand_ins.large(m, r=r, letter=letter)
     path = tmp_path / "report.html"
     write_report(
-        path,
-        result,
         X,
+        result,
+        path,
         texts=texts,
         explanation=stand_ins.explanation(result),
         stability=stand_ins.stability(result),
@@ -350,7 +350,7 @@ def test_a_page_about_much_data_holds_less_than_a_megabyte(tmp_path, letter, m, 
 def test_what_was_not_computed_is_said_or_absent(data, tmp_path):
     X, result = data
     path = tmp_path / "report.html"
-    write_report(path, result, X)
+    write_report(X, result, path)
     text = Page(path).text
     assert text.count("Not computed for this page") == 1
     assert "What would be lost without it" not in text
@@ -364,7 +364,7 @@ def test_rows_that_were_in_no_draw_are_not_counted(data, tmp_path):
     known.rows["frequency"] = known.rows["similarity"] = np.array([0.5, np.nan, 1.0])
     known.cols["frequency"] = known.cols["similarity"] = np.full(3, np.nan)
     path = tmp_path / "report.html"
-    write_report(path, result, X, stability=known)
+    write_report(X, result, path, stability=known)
     text = Page(path).text
     assert "On average, a selected row came back in 75.0%" in text
     assert "No selected column was part of a draw." in text
@@ -400,8 +400,8 @@ def test_the_smallest_pages_can_be_written(X, rows, cols, tmp_path):
     result = stand_ins.factorize(X, rows, cols, names=False)
     path = tmp_path / "report.html"
     parts = {"explanation": stand_ins.explanation(result), "stability": stand_ins.stability(result)}
-    write_report(path, result, X, texts=[""] * len(X), **parts)
-    write_report(path, result, X)
+    write_report(X, result, path, texts=[""] * len(X), **parts)
+    write_report(X, result, path)
     assert f"row {rows[0]}" in Page(path).text
 
 
@@ -410,16 +410,16 @@ def test_a_fitted_estimator_is_reported(tmp_path):
     X[3] = 0.0
     result = CoSeparableNMF(3, 3).fit(X).factorization_
     path = tmp_path / "report.html"
-    write_report(path, result, X, explanation=stand_ins.explanation(result, zeros=[3]))
+    write_report(X, result, path, explanation=stand_ins.explanation(result, zeros=[3]))
     text = Page(path).text
     assert "1 all-zero row left out" in text
     assert "1 row (5.6% of all) is unassigned" in text
 
 
 BAD = {
-    "factorization": ({"factorization": "model"}, "must be a Factorization"),
+    "model": ({"model": "model"}, "must be a fitted model"),
     "no core": (
-        {"factorization": Factorization(np.ones((18, 1)), None, np.ones((1, 15)))},
+        {"model": Factorization(np.ones((18, 1)), None, np.ones((1, 15)))},
         "must have selected rows and columns",
     ),
     "shape": ({"X": np.ones((4, 4))}, "shape"),
@@ -443,7 +443,7 @@ BAD = {
 @pytest.mark.parametrize(("changed", "message"), BAD.values(), ids=BAD)
 def test_bad_input_is_refused_and_leaves_no_file(data, tmp_path, changed, message):
     X, result = data
-    arguments = {"path": tmp_path / "report.html", "factorization": result, "X": X, **changed}
+    arguments = {"path": tmp_path / "report.html", "model": result, "X": X, **changed}
     with pytest.raises(ValueError, match=message):
         write_report(**arguments)
     assert list(tmp_path.iterdir()) == []
@@ -459,9 +459,9 @@ def test_parts_of_another_selection_are_refused(data, tmp_path):
         {"explanation": stand_ins.explanation(smaller)},
     ):
         with pytest.raises(ValueError, match=r"another selection|errors of"):
-            write_report(tmp_path / "report.html", result, X, **part)
+            write_report(X, result, tmp_path / "report.html", **part)
     with pytest.raises(ValueError, match="folder"):
-        write_report(tmp_path, result, X)
+        write_report(X, result, tmp_path)
 
 
 @pytest.mark.parametrize("package", ["plotly", "jinja2"])
@@ -471,7 +471,7 @@ def test_a_missing_package_is_named(data, tmp_path, monkeypatch, package):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=rf"needs {package}: install cosep\[cli\]"):
-        write_report(tmp_path / "report.html", result, X)
+        write_report(X, result, tmp_path / "report.html")
 
 
 def test_topics_near_the_largest_float_have_their_columns():
@@ -497,8 +497,8 @@ def test_the_path_is_shown_step_by_step_with_what_is_needed(data):
 def test_the_path_of_the_fit_is_that_of_the_page_and_may_have_more_rows_than_columns(tmp_path):
     X = np.random.default_rng(0).gamma(0.6, size=(30, 20))
     model = CoSeparableNMF(5, 2, scaling=None).fit(X)
-    path = selection_path(X, factorization=model.factorization_)
-    write_report(tmp_path / "report.html", model.factorization_, X, selection_path=path)
+    path = selection_path(X, model)
+    write_report(X, model.factorization_, tmp_path / "report.html", selection_path=path)
     assert "Would fewer do?" in Page(tmp_path / "report.html").text
     steps = content_of(model.factorization_, X, selection_path=path)["path"]["steps"]
     assert [step["col"] is None for step in steps] == [False, False, True, True, True]

@@ -70,9 +70,9 @@ def page_of(tmp_path_factory):
             X, result, texts = CASES[case]()
             written[case] = tmp_path_factory.mktemp(case) / "report.html"
             write_report(
-                written[case],
-                result,
                 X,
+                result,
+                written[case],
                 texts=texts,
                 labels=[f"<b>class {i % 2}</b>" for i in range(X.shape[0])],
                 title="Pages <script>window.hacked=1</script>" if case == "hostile" else "Pages",
@@ -241,7 +241,7 @@ def rows_of(page):
 
 def test_the_table_of_topics_is_sorted_by_its_headers(browser, page_of):
     X, result, _ = CASES["blocks"]()
-    explains = [topic.explains for topic in describe(result, X).topics]
+    explains = [topic.explains for topic in describe(X, result).topics]
     with opened(browser, page_of("blocks")) as page:
         assert rows_of(page) == [1, 2, 3]
         for title, up in (("pages", [3, 2, 1]), ("explains", (np.argsort(explains) + 1).tolist()), ("no.", [1, 2, 3])):
@@ -322,7 +322,7 @@ def test_folds_open_and_hold_the_certificates(browser, page_of):
 
 def test_classes_are_shown_with_their_measures(browser, page_of):
     X, result, _ = CASES["blocks"]()
-    classes = describe(result, X, labels=np.arange(18) % 2).classes
+    classes = describe(X, result, labels=np.arange(18) % 2).classes
     with opened(browser, page_of("blocks")) as page:
         cells = page.locator("#overview .class-cell").all_inner_texts()
         assert len(cells) == 3

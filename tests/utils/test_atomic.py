@@ -63,9 +63,9 @@ def test_threads_that_save_to_one_path_leave_one_whole_file(tmp_path):
 def test_threads_that_write_one_report_leave_a_whole_page(tmp_path):
     X, _ = make_coseparable(20, 15, 2, 2, random_state=0)
     record = CoSeparableNMF(2, 2).fit(X).factorization_
-    write_report(tmp_path / "alone.html", record, X)
+    write_report(X, record, tmp_path / "alone.html")
     page = tmp_path / "page.html"
-    assert together(*[lambda: write_report(page, record, X)] * 4) == []
+    assert together(*[lambda: write_report(X, record, page)] * 4) == []
     assert page.read_bytes() == (tmp_path / "alone.html").read_bytes()
     assert listed(tmp_path) == ["alone.html", "page.html"]
 

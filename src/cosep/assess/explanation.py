@@ -21,6 +21,7 @@ from cosep.matrix.validation import as_matrix
 from cosep.metrics.bounds import fidelity_bound
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
+from cosep.records.model import factorization_of
 from cosep.select.column_choice import ColumnChoice, explained_by
 from cosep.select.exchange import EQUAL_ERROR_TOL, EQUAL_SUM_TOL, Exchanges, n_trials, promising, trials_of
 from cosep.select.fixed_rows import FixedRows, fixed_rows
@@ -29,13 +30,14 @@ from cosep.solve.labels import factor_labels
 from cosep.solve.nonnegative import nonnegative_of
 from cosep.solve.pursuit import all_positions
 from cosep.utils.blas import one_blas_thread
-from cosep.utils.messages import shown
+from cosep.utils.display import ColumnTable, Readable, View, grid_of
+from cosep.utils.lookup import names_at
 from cosep.utils.ties import TIE_TOL
 from cosep.utils.types import Array, Callback, Indices, Table
 
 
-@dataclass(frozen=True, eq=False)
-class Explanation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(Readable):
     """What each selected row and column explains, what is lost without it, and its best replacement.
 
     Losses are changes of ``J = e_rows + e_cols + 0.3 e_core``, the sum of errors that `faithful` makes small. Its terms
@@ -75,13 +77,15 @@ class Explanation:
     bound : Fidelity or None
         What no rows, columns and factors of the same number could explain more of; None for a side that is not
         selected.
+    row_names, col_names : ndarray of str or None
+        Names of all rows and columns, if they have any.
 
     Examples
     --------
     >>> import numpy as np
     >>> from cosep import Selection, explain, mix
     >>> X = np.diag([3.0, 4.0])
-    >>> explain(mix(X, Selection([1, 0], [0, 1])), X).rows["share"]
+    >>> explain(X, mix(X, Selection([1, 0], [0, 1]))).rows["share"]
     array([0.64, 0.36])
     """
 
@@ -91,13 +95,24 @@ class Explanation:
     col_errors: Array
     sum_of_errors: float
     bound: Fidelity | None = None
+    row_names: NDArray[Any] | None = None
+    col_names: NDArray[Any] | None = None
+
+    def _view(self) -> View:
+        hidden = ("index", "runner_up")
+        grids = [grid_of(name, table, hidden) for name, table in (("rows", self.rows), ("columns", self.cols)) if table]
+        return View(
+            "What each selected row and column explains",
+            (f"sum of errors: {self.sum_of_errors:.4g}", "loss: how much it rises without the row or column"),
+            tuple(grids),
+        )
 
 
-def explain(factorization: Factorization, X: Any, *, callback: Callback | None = None) -> Explanation:
+def explain(X: Any, model: Any, *, callback: Callback | None = None) -> Explanation:
     """Return what each selected row and column contributes to ``J = e_rows + e_cols + 0.3 e_core``.
 
     J is the sum of errors that `faithful` makes small; see `Explanation` for its terms. Everything is measured in the
-    norm of the factorization, and every number is exact: weights are computed again wherever they can change.
+    norm of the model, and every number is exact: weights are computed again wherever they can change.
 
     The runner-up is the best of a few rows: those that the search of `faithful` tries last in place of the selected
     row, or, if it tries none, the one that its closed form ranks first. Other rows may be better. All-zero rows are not
@@ -108,11 +123,10 @@ def explain(factorization: Factorization, X: Any, *, callback: Callback | None =
 
     Parameters
     ----------
-    factorization : Factorization
-        A factorization with a selection, as `mix` returns it, or ``factorization_`` of `CoSeparableNMF`. Its names are
-        used if it has any.
     X : array-like or sparse of shape (m, n)
         The matrix that the rows and columns were selected from.
+    model : fitted estimator or Factorization
+        A fitted `CoSeparableNMF` or `SeparableNMF`, or what `mix` returns. Its names are used, or those of X.
     callback : callable, optional
         Called as ``callback("explain", step, number of selected rows and columns, nan)`` after each selected row or
         column.
@@ -133,7 +147,7 @@ def explain(factorization: Factorization, X: Any, *, callback: Callback | None =
     >>> from cosep import CoSeparableNMF, explain, make_coseparable
     >>> X, _ = make_coseparable(60, 40, 4, 4, noise=0.1, random_state=0)
     >>> model = CoSeparableNMF(n_rows=4, n_cols=4).fit(X)
-    >>> why = explain(model.factorization_, X)
+    >>> why = explain(X, model)
     >>> bool(np.isclose(why.rows["share"].sum(), model.row_fidelity_))
     True
     >>> bool((why.rows["loss"] >= why.rows["runner_up_loss"]).all())
@@ -141,9 +155,9 @@ def explain(factorization: Factorization, X: Any, *, callback: Callback | None =
     >>> bool((why.rows["runner_up_loss"] >= 0).all())
     True
     """
-    if not isinstance(factorization, Factorization) or factorization.selection is None:
-        got = "one without" if isinstance(factorization, Factorization) else shown(factorization)
-        msg = f"factorization must be a Factorization with a selection, got {got}; create one with cosep.mix."
+    factorization = factorization_of(model, X)
+    if factorization.selection is None:
+        msg = "model must have selected rows or columns; fit a CoSeparableNMF, or make a factorization with cosep.mix."
         raise ValueError(msg)
     M = as_matrix(X)
     check_callback(callback)
@@ -171,6 +185,8 @@ def explain(factorization: Factorization, X: Any, *, callback: Callback | None =
         factorization.T.row_errors(M.T),
         of_rows.sum_of(A, cols) if sizes[1] else rows.error,
         fidelity_bound(data, *sizes),
+        factorization.row_names,
+        factorization.col_names,
     )
 
 
@@ -189,17 +205,19 @@ def _table(
         labels = factor_labels(cols.V, np.linalg.norm(M.take(cols=cols.chosen), axis=0))
     labels = labels[labels >= 0] if r else np.zeros(0, np.intp)
     chosen, runners_up = positions[cols.chosen], np.where(rivals < 0, -1, positions[rivals])
-    return {
-        "index": chosen,
-        "name": _named(chosen, names, kind),
-        # Equal to <M, a_k v_k'> at the best weights; these add up to the fidelity for any weights.
-        "share": np.einsum("ij,ij->j", 2.0 * cols.B - cols.V @ cols.B[cols.chosen], cols.V) / M.squared_norm(),
-        "loss": losses,
-        "runner_up": runners_up,
-        "runner_up_name": _named(runners_up, names, kind),
-        "runner_up_loss": rival_losses,
-        "size": np.bincount(labels, minlength=r),
-    }
+    return ColumnTable(
+        {
+            "index": chosen,
+            "name": names_at(chosen, names, kind),
+            # Equal to <M, a_k v_k'> at the best weights; these add up to the fidelity for any weights.
+            "share": np.einsum("ij,ij->j", 2.0 * cols.B - cols.V @ cols.B[cols.chosen], cols.V) / M.squared_norm(),
+            "loss": losses,
+            "runner_up": runners_up,
+            "runner_up_name": names_at(runners_up, names, kind),
+            "runner_up_loss": rival_losses,
+            "size": np.bincount(labels, minlength=r),
+        }
+    )
 
 
 @one_blas_thread
@@ -246,8 +264,3 @@ def _rise(total: float, now: float) -> float:
     """Return by how much the sum of errors rises; 0 if the search takes both for equal."""
     rise = float(total - now)
     return rise if rise > EQUAL_ERROR_TOL or rise < -EQUAL_SUM_TOL * now - EQUAL_ERROR_TOL else 0.0
-
-
-def _named(indices: Indices, names: NDArray[Any] | None, kind: str) -> NDArray[np.str_]:
-    named = ["" if j < 0 else f"{kind} {j}" if names is None else str(names[j]) for j in indices]
-    return np.array(named, dtype=np.str_)

@@ -4,26 +4,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosep.assess.additions import Additions, fidelity
-from cosep.fit.in_memory import InMemory
-from cosep.fit.plan import make_plan
 from cosep.matrix.checks import check_callback, check_choice, check_nonzero, check_number
 from cosep.matrix.leading import squared_singular_values
-from cosep.matrix.local import LocalMatrix
-from cosep.matrix.norm import Scaling
 from cosep.matrix.validation import as_matrix
 from cosep.metrics.bounds import bound_of
 from cosep.records.factorization import Factorization
+from cosep.records.model import factorization_of
 from cosep.records.selection import Selection
-from cosep.select.method import Method
-from cosep.utils.messages import shown
+from cosep.utils.display import Readable, View, grid_of
 from cosep.utils.ties import TIE_TOL
 from cosep.utils.types import Array, Callback, Indices
 
 
-@dataclass(frozen=True, eq=False)
-class SelectionPath:
+@dataclass(frozen=True, eq=False, repr=False)
+class SelectionPath(Readable):
     """Selected rows and columns in the order in which they are best added, and what the first of them explain.
 
     Attributes
@@ -39,12 +36,15 @@ class SelectionPath:
         are fewer than s. Unlike the others, it can fall.
     bound : ndarray of shape (max(n_rows, n_cols),)
         The share of the best approximation of rank s, which no s rows, s columns or s components exceed.
+    row_names, col_names : ndarray of str or None
+        Names of these rows and columns, if they have any.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from cosep import selection_path
-    >>> path = selection_path(np.diag([1.0, 3.0, 2.0, 4.0]), 4, 4, scaling=None)
+    >>> from cosep import CoSeparableNMF, selection_path
+    >>> X = np.diag([1.0, 3.0, 2.0, 4.0])
+    >>> path = selection_path(X, CoSeparableNMF(4, 4, scaling=None).fit(X))
     >>> path.col_indices, path.cols.round(2)
     (array([3, 1, 2, 0]), array([0.53, 0.83, 0.97, 1.  ]))
     """
@@ -55,6 +55,21 @@ class SelectionPath:
     cols: Array
     core: Array
     bound: Array
+    row_names: NDArray[Any] | None = None
+    col_names: NDArray[Any] | None = None
+
+    def _view(self) -> View:
+        sizes = np.arange(len(self.core))
+        columns: dict[str, Any] = {"size": sizes + 1}
+        for kind, order, names, shares in (
+            ("row", self.row_indices, self.row_names, self.rows),
+            ("column", self.col_indices, self.col_names, self.cols),
+        ):
+            own = [f"{kind} {i}" for i in order] if names is None else list(names)
+            columns[f"next {kind}"] = [*own, *[""] * (len(sizes) - len(own))]
+            columns[f"{kind}s"] = np.append(shares, np.full(len(sizes) - len(shares), np.nan))
+        grid = grid_of("", {**columns, "core": self.core, "possible": self.bound})
+        return View("What the first selected rows and columns explain", (), (grid,))
 
     def n_needed(self, share: float = 0.9, *, part: str = "core", of: str = "bound") -> int | None:
         """Return how many of the first rows and columns reach this share of what is possible.
@@ -78,8 +93,9 @@ class SelectionPath:
         Examples
         --------
         >>> import numpy as np
-        >>> from cosep import selection_path
-        >>> path = selection_path(np.diag([1.0, 3.0, 2.0, 4.0]), 4, 4, scaling=None)
+        >>> from cosep import CoSeparableNMF, selection_path
+        >>> X = np.diag([1.0, 3.0, 2.0, 4.0])
+        >>> path = selection_path(X, CoSeparableNMF(4, 4, scaling=None).fit(X))
         >>> path.n_needed(0.9), path.n_needed(0.8, part="rows")
         (3, 2)
         """
@@ -91,17 +107,7 @@ class SelectionPath:
         return int(enough[0]) + 1 if len(enough) else None
 
 
-def selection_path(
-    X: Any,
-    n_rows: int | None = None,
-    n_cols: int | None = None,
-    *,
-    factorization: Factorization | None = None,
-    method: Method = "faithful",
-    scaling: Any = "degree",
-    sample_weight: Any = None,
-    callback: Callback | None = None,
-) -> SelectionPath:
+def selection_path(X: Any, model: Any, *, callback: Callback | None = None) -> SelectionPath:
     """Order selected rows so that the first s have a small ``min ||X - U X(rows,:)||``, U >= 0; the same for columns.
 
     It begins with the row that explains most on its own. Then it always adds the one of the selected rows that lowers
@@ -111,19 +117,11 @@ def selection_path(
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
-    n_rows, n_cols : int, optional
-        How many rows and columns to select, as `CoSeparableNMF` does.
-    factorization : Factorization, optional
-        Rows and columns that are selected already, such as ``factorization_`` of `CoSeparableNMF`, instead of
-        ``n_rows`` and ``n_cols``. Its norm is used, and ``method``, ``scaling`` and ``sample_weight`` are not.
-    method : str or callable
-        How to select; see `CoSeparableNMF`.
-    scaling : {"degree", "rows", "columns", "sinkhorn"}, pair of array-like, or None
-        The norm of the model; see `CoSeparableNMF`.
-    sample_weight : array-like of shape (m,), optional
-        How many copies of it a row counts as. Default: 1.
+        The matrix that the model was fitted to.
+    model : fitted CoSeparableNMF or Factorization
+        What selected rows and columns of X. Its norm is used, and its names, or those of X.
     callback : callable, optional
-        Called during the selection, and then as ``callback("path", size, largest size, nan)``.
+        Called as ``callback("path", size, largest size, nan)``.
 
     Returns
     -------
@@ -146,19 +144,16 @@ def selection_path(
     >>> from cosep import CoSeparableNMF, make_coseparable, selection_path
     >>> X, _ = make_coseparable(60, 40, 4, 4, noise=0.1, random_state=0)
     >>> model = CoSeparableNMF(n_rows=6, n_cols=6).fit(X)
-    >>> path = selection_path(X, factorization=model.factorization_)
+    >>> path = selection_path(X, model)
     >>> bool(abs(path.rows[-1] - model.row_fidelity_) < 1e-9)
     True
     >>> path.n_needed(0.99, part="rows")
     3
     """
+    factorization = factorization_of(model, X)
     M = as_matrix(X)
     check_callback(callback)
-    if factorization is None:
-        sizes = {"n_rows": n_rows, "n_cols": n_cols}
-        selection, norm = _select(M, **sizes, method=method, scaling=scaling, weights=sample_weight, callback=callback)
-    else:
-        selection, norm = _selected(M, factorization, n_rows, n_cols)
+    selection, norm = _selected(factorization, M.shape), factorization.scaling
     check_nonzero(M)
     data = (M if norm is None else norm.apply(M)).mantissa
     rows, cols = np.asarray(selection.row_indices), np.asarray(selection.col_indices)
@@ -181,54 +176,23 @@ def selection_path(
         np.array(of_cols.fidelities),
         core,
         np.array(bounds),
+        *(
+            None if names is None else names[order]
+            for names, order in (
+                (factorization.row_names, rows[of_rows.added]),
+                (factorization.col_names, cols[of_cols.added]),
+            )
+        ),
     )
 
 
-def _select(
-    M: LocalMatrix, *, n_rows: Any, n_cols: Any, method: Method, scaling: Any, weights: Any, callback: Any
-) -> tuple[Selection, Scaling | None]:
-    """Return the rows and columns that `CoSeparableNMF` selects, and its norm."""
-    plan = make_plan(
-        M.shape,
-        in_blocks=False,
-        col_names=None,
-        n_rows=n_rows,
-        n_cols=n_cols,
-        method=method,
-        scaling=scaling,
-        preselect=None,
-        sample_size=None,
-        max_iter=1,
-        tol=0.0,
-        random_state=None,
-        row_pool=None,
-        col_pool=None,
-        callback=callback,
-        checkpoint=None,
-        sample_weight=weights,
-    )
-    check_nonzero(M)
-    steps = InMemory(M, plan)
-    chosen = steps.select(steps.scale())
-    return chosen.selection, chosen.norm.scaling_of(M)
-
-
-def _selected(M: LocalMatrix, factorization: Any, n_rows: Any, n_cols: Any) -> tuple[Selection, Scaling | None]:
-    """Return the rows and columns of a factorization of M, and its norm."""
-    known = isinstance(factorization, Factorization)
-    selection = factorization.selection if known else None
+def _selected(factorization: Factorization, shape: tuple[int, int]) -> Selection:
+    """Return the rows and columns of a factorization of a matrix of this shape."""
+    selection = factorization.selection
     if selection is None or selection.row_indices is None or selection.col_indices is None:
-        got = "one without" if known else shown(factorization)
-        msg = (
-            f"factorization must be a Factorization with selected rows and columns, got {got}; pass factorization_ of "
-            "a fitted CoSeparableNMF, or make one with cosep.mix."
-        )
+        msg = "model must have selected rows and columns; pass a fitted CoSeparableNMF, or what cosep.mix returns."
         raise ValueError(msg)
-    for name, size in (("n_rows", n_rows), ("n_cols", n_cols)):
-        if size is not None:
-            msg = f"{name}={shown(size)} was given, but factorization has its own rows and columns; pass one of them."
-            raise ValueError(msg)
-    if factorization.shape != M.shape:
-        msg = f"X has shape {M.shape}, but factorization has shape {factorization.shape}; pass the matrix of the fit."
+    if factorization.shape != shape:
+        msg = f"X has shape {shape}, but the model has shape {factorization.shape}; pass the matrix of the fit."
         raise ValueError(msg)
-    return selection, factorization.scaling
+    return selection

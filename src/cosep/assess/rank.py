@@ -1,8 +1,8 @@
 """How many rows and columns to select, with the reason."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from math import ceil
 from typing import Any
@@ -17,7 +17,8 @@ from cosep.matrix.scaling import check_scaling, check_weights, scale
 from cosep.matrix.validation import as_matrix
 from cosep.select import BOTH_SELECTORS
 from cosep.select.method import Method, method_named
-from cosep.utils.messages import shown
+from cosep.utils.display import Readable, View, grid_of
+from cosep.utils.messages import counted, shown
 from cosep.utils.types import Callback, Table
 
 # The columns of a table of tried ranks, and the smallest value of those that hold whole numbers.
@@ -28,8 +29,8 @@ LARGEST_DEFAULT_RANK = 64
 LARGEST_SAMPLE = 4000
 
 
-@dataclass(frozen=True, eq=False)
-class RankChoice:
+@dataclass(frozen=True, eq=False, repr=False)
+class RankChoice(Readable):
     """The recommended numbers of rows and columns, the reason, and all pairs that were tried.
 
     Parameters
@@ -52,6 +53,10 @@ class RankChoice:
             and columns. If two selections of r rows out of m have a share s in common, they score
             ``(s - r/m) / (1 - r/m)``: 1 if they are equal, and 0 on average if they are random, for any r.
 
+    params : mapping
+        The parameters of a `CoSeparableNMF` of that size in the same norm, so that
+        ``CoSeparableNMF(**choice.params).fit(X)`` fits the recommended model.
+
     Examples
     --------
     >>> import numpy as np
@@ -69,6 +74,11 @@ class RankChoice:
     n_cols: int
     reason: str
     table: Table
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    def _view(self) -> View:
+        what = f"{counted(self.n_rows, 'row')} and {counted(self.n_cols, 'column')}"
+        return View(f"RankChoice: {what}", (self.reason,), (grid_of("tried", self.table),))
 
     @property
     def best(self) -> Rank:
@@ -180,7 +190,8 @@ def choose_rank(
     else:
         search.try_all(pairs, max_pairs=len(pairs))
     n_rows, n_cols = search.recommended()
-    return RankChoice(n_rows, n_cols, _reason(search) + note, _table(search))
+    params = {"n_rows": n_rows, "n_cols": n_cols, "method": method, "scaling": scaling}
+    return RankChoice(n_rows, n_cols, _reason(search) + note, _table(search), params)
 
 
 def smallest_error(table: Table) -> Rank:

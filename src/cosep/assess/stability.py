@@ -7,20 +7,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
+from cosep.assess.selected_by import selected_by
 from cosep.assess.selecting import select_from_part
 from cosep.matrix.checks import check_callback, check_jobs, check_nonzero, check_number, check_positive, check_random
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.scaling import check_scaling, check_weights, scale
 from cosep.matrix.validation import as_matrix
-from cosep.records.selection import Selection, check_selection
+from cosep.records.selection import Selection
 from cosep.select import BOTH_SELECTORS
 from cosep.select.method import Method, method_named
-from cosep.utils.messages import shown
+from cosep.utils.display import ColumnTable, Readable, View, grid_of
+from cosep.utils.lookup import names_at
 from cosep.utils.types import Array, Callback, Indices, Table
 
 
-@dataclass(frozen=True, eq=False)
-class Stability:
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability(Readable):
     """How often each selected row and column is selected again if a part of the data is missing.
 
     Parameters
@@ -28,8 +30,8 @@ class Stability:
     rows, cols : dict of ndarray
         One entry for each row (column) selected from all of X; ``pandas.DataFrame(rows)`` shows it.
 
-        index
-            Its position.
+        index, name
+            Position and name; "row 17" or "column 17" if there are no names.
         frequency
             The share of the draws with this row in which it was selected; nan if no draw has it.
         similarity
@@ -54,6 +56,11 @@ class Stability:
     n_draws: int
     share: float
 
+    def _view(self) -> View:
+        draws = f"{self.n_draws} draws, each of {self.share:.0%} of the rows and columns"
+        grids = (grid_of("rows", self.rows, ("index",)), grid_of("columns", self.cols, ("index",)))
+        return View("How often each was selected again", (draws,), grids)
+
 
 class Subset(NamedTuple):
     """A random part of the rows and columns.
@@ -73,10 +80,10 @@ class Subset(NamedTuple):
 
 def stability(
     X: Any,
-    selection: Selection,
+    model: Any,
     *,
-    method: Method = "faithful",
-    scaling: Any = "degree",
+    method: Method | None = None,
+    scaling: Any = "same",
     sample_weight: Any = None,
     n_draws: int = 20,
     share: float = 0.8,
@@ -87,21 +94,22 @@ def stability(
     """Select again from random draws of the rows and columns, and count how often each selected one is found again.
 
     A draw has ``share`` of the rows and ``share`` of the columns, without replacement; ``method`` selects as many of
-    each as ``selection`` has. frequency(k) = P(row k is selected | row k is in the draw), over ``n_draws`` draws.
+    each as the model has. frequency(k) = P(row k is selected | row k is in the draw), over ``n_draws`` draws.
 
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
-    selection : Selection
-        The rows and columns selected from X.
-    method : str or callable
-        The method that selected them: a name that `CoSeparableNMF` accepts, or a function
-        ``(X, n_rows, n_cols) -> Selection``. For a model with further options, pass
-        ``lambda X, *sizes: CoSeparableNMF(*sizes, ...).fit(X).factorization_.selection`` and ``scaling=None``.
-    scaling : {"degree", "rows", "columns", "sinkhorn"}, pair of array-like, or None
-        The norm of the model that selected them, as in `CoSeparableNMF`. A draw is scaled by its own sums.
+    model : fitted CoSeparableNMF, Factorization or Selection
+        What was fitted to X, or the rows and columns selected from it.
+    method : str or callable, optional
+        How to select: a name that `CoSeparableNMF` accepts, or a function ``(X, n_rows, n_cols) -> Selection``.
+        Default: the method of the model; "faithful" for a record that does not say it. Pools of a model are not used:
+        every row and column of a draw may be selected.
+    scaling : {"same", "degree", "rows", "columns", "sinkhorn"}, pair of array-like, or None
+        The norm, as in `CoSeparableNMF`. A draw is scaled by its own sums. Default: "same", the norm of the model and
+        its weights of rows; "degree" for a `Selection`.
     sample_weight : array-like of shape (m,), optional
-        How many copies of it a row counts as in each selection. Default: 1.
+        How many copies of it a row counts as in each selection. Default: as in the model, or 1.
     n_draws : int
         Number of draws. Default: 20. The cost is that of one selection per draw; no factors are refitted.
     share : float
@@ -138,15 +146,14 @@ def stability(
     >>> result.rows["frequency"], result.rows["similarity"]
     (array([1., 1., 1.]), array([1., 1., 1.]))
     """
+    chosen_by = selected_by(model, X)
     M = as_matrix(X)
     check_nonzero(M)
-    rows, cols = check_selection(selection, M.shape)
-    if rows is None or cols is None:
-        msg = (
-            f"selection={shown(selection)} must have row_indices and col_indices; use cosep.both_sides to select both."
-        )
-        raise ValueError(msg)
-    select = method_named(method, BOTH_SELECTORS, "X", "n_rows", "n_cols")
+    rows, cols = chosen_by.indices_in(M.shape)
+    select = method_named(chosen_by.method if method is None else method, BOTH_SELECTORS, "X", "n_rows", "n_cols")
+    if isinstance(scaling, str) and scaling == "same":
+        scaling = chosen_by.scaling
+        sample_weight = chosen_by.weights if sample_weight is None else sample_weight
     n_draws = check_positive(n_draws, "n_draws")
     share = check_number(share, "share", np.finfo(np.float64).tiny, 1.0)
     n_jobs = check_jobs(n_jobs)
@@ -163,8 +170,16 @@ def stability(
             callback("stability", len(chosen), n_draws, np.nan)
     scaled = scale(data, norm[0], norm[1])[0]
     return Stability(
-        _table(scaled.T, rows, [draw.rows for draw in draws], [one[0] for one in chosen]),
-        _table(scaled, cols, [draw.cols for draw in draws], [one[1] for one in chosen]),
+        ColumnTable(
+            index=rows,
+            name=names_at(rows, chosen_by.row_names, "row"),
+            **_frequencies(scaled.T, rows, [draw.rows for draw in draws], [one[0] for one in chosen]),
+        ),
+        ColumnTable(
+            index=cols,
+            name=names_at(cols, chosen_by.col_names, "column"),
+            **_frequencies(scaled, cols, [draw.cols for draw in draws], [one[1] for one in chosen]),
+        ),
         n_draws,
         max(share, len(rows) / M.shape[0], len(cols) / M.shape[1]),
     )
@@ -194,8 +209,8 @@ def _select(
     return draw.rows[chosen.row_indices], draw.cols[chosen.col_indices]
 
 
-def _table(M: LocalMatrix, chosen: Indices, draws: list[Indices], found: list[Indices]) -> Table:
-    """Return the table of the selected columns, see `Stability`."""
+def _frequencies(M: LocalMatrix, chosen: Indices, draws: list[Indices], found: list[Indices]) -> Table:
+    """Return how often the selected columns were found again, see `Stability`."""
     lengths = np.sqrt(M.squared_norms())
     lengths[lengths == 0] = np.inf
     cosines: Array = np.minimum(M.cross(M.take(cols=chosen)) / lengths[:, None] / lengths[chosen], 1.0)
@@ -206,7 +221,6 @@ def _table(M: LocalMatrix, chosen: Indices, draws: list[Indices], found: list[In
     nearest[again] = 1.0
     times = np.where(drawn.any(axis=0), drawn.sum(axis=0), np.nan)
     return {
-        "index": chosen,
         "frequency": (drawn & again).sum(axis=0) / times,
         "similarity": (drawn * nearest).sum(axis=0) / times,
     }

@@ -16,7 +16,7 @@ from cosep.cli.tables import check_zero_bytes
 from cosep.estimators import CoSeparableNMF
 from cosep.findings.assessments import exchange_sentences, sides_of
 from cosep.findings.block_groups import col_names_of, row_names_at
-from cosep.findings.blocks import RowFactors, describe_blocks, sample_note, sample_record, sampled_rows
+from cosep.findings.blocks import RowFactors, describe_blocks, sample_note, sample_of, sample_record
 from cosep.findings.describe import describe
 from cosep.findings.record import Findings
 from cosep.fit.checkpoint import Checkpoint
@@ -91,12 +91,12 @@ class BlockSource:
             checkpoint=self.checkpoint,
             **self.pools,
         ).fit(self.blocks, sample_weight=weights)
-        return sample_record(self.model, self.blocks, meta)
+        return sample_record(self.model.result_, self.blocks, meta)
 
     def describe(self, record: Factorization, folder: Path, callback: Callback) -> Findings:
         """Return the findings of all rows, and write their factors to ``rows.zarr``."""
         store = RowStore(folder / "rows.zarr", self.blocks, self.model.n_rows_)
-        return describe_blocks(self.model, self.blocks, record, store.write, callback)
+        return describe_blocks(self.model.result_, self.blocks, record, store.write, callback)
 
     def more(self, found: Findings, record: Factorization) -> dict[str, Any]:  # noqa: ARG002 - the model tells more
         """Return what was selected, and what it took."""
@@ -117,10 +117,11 @@ class BlockSource:
         callback: Callback | None,
     ) -> tuple[str, ...]:
         """Write the page of the sampled rows; return what exchanges among them would improve."""
-        X, n_sampled = sampled_rows(self.model), len(self.model.sample_indices_)
+        sample = sample_of(self.model.result_)
+        X, n_sampled = sample.rows, len(sample.indices)
         if n_sampled < found.shape[0]:
             record = replace(record, meta={**record.meta, "note": sample_note(found, n_sampled)})
-        reasons, of_sample = explain(record, X, callback=callback), describe(record, X)
+        reasons, of_sample = explain(X, record, callback=callback), describe(X, record)
         write_page(path, of_sample, record, X, explanation=reasons, command=str(record.meta["command"]))
         return exchange_sentences(reasons, sides_of(of_sample, record.row_names, record.col_names))
 

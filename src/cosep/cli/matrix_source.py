@@ -101,7 +101,7 @@ class MatrixSource:
 
     def describe(self, record: Factorization, folder: Path, callback: Callback) -> Findings:  # noqa: ARG002 - no pass to report
         """Return the findings, and write the table of rows."""
-        found = describe(record, self.data.values, labels=self.data.labels)
+        found = describe(self.data.values, record, labels=self.data.labels)
         save_table(folder / "rows.csv", share_columns(found.rows))
         return found
 
@@ -115,8 +115,8 @@ class MatrixSource:
         """Write the page, with reasons for the selection and its stability; return what exchanges would improve."""
         X = self.data.values
         if is_path_cheap(record):
-            self.path = selection_path(X, factorization=record, callback=callback)
-        reasons = explain(record, X, callback=callback)
+            self.path = selection_path(X, record, callback=callback)
+        reasons = explain(X, record, callback=callback)
         write_page(
             path,
             found,

@@ -12,6 +12,8 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 
+from cosep.utils.display import Readable
+
 # The documented namespaces, without deprecated and generated ones (blas, lapack).
 SCIPY = """
     cluster.hierarchy cluster.vq fft fftpack integrate interpolate io io.arff io.matlab io.wavfile linalg
@@ -41,8 +43,8 @@ WORD = r"\b[a-z]{3,}\b"
 EXPERIMENTAL = "**experimental**"
 
 
-@dataclass(frozen=True, eq=False)
-class DocstringCorpus:
+@dataclass(frozen=True, eq=False, repr=False)
+class DocstringCorpus(Readable):
     """Word counts of the docstrings of functions and classes.
 
     Parameters

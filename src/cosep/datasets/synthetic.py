@@ -26,7 +26,7 @@ MAX_ENTRIES = 2**32
 BALANCE_TOL = 1e-4
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Planted(Selection):
     """The true selection, and which of its rows and columns can be identified by any method.
 

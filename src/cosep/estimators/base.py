@@ -1,5 +1,6 @@
 """Base classes of the estimators: checks of input, and mixtures of components."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -8,20 +9,23 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cosep.fit.block_mixtures import RowModel, SquaredErrors, block_errors, block_mixtures, block_products
+from cosep.fit.block_mixtures import RowModel, SquaredErrors, block_errors, block_mixtures
+from cosep.fit.products import is_blockwise, product, unit_scaled
+from cosep.matrix.frame_names import frame_row_names
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.norm import Norm, RowRule
 from cosep.matrix.row_blocks import Column, RowBlocks
 from cosep.matrix.scaling import check_weights
 from cosep.matrix.to_row_blocks import own_blocks, row_blocks
-from cosep.matrix.validation import NotNumbersError, as_matrix, is_from_dask
+from cosep.matrix.validation import NotNumbersError, as_matrix
 from cosep.records.factorization import Factorization
 from cosep.records.selection import Selection
 from cosep.solve.labels import partner_clusters
 from cosep.solve.mixtures import mixtures
+from cosep.utils.display import View, as_html, grid_of
+from cosep.utils.lookup import distinct_names, names_at
 from cosep.utils.messages import one_line, shown
-from cosep.utils.precision import narrow
-from cosep.utils.types import Array
+from cosep.utils.types import Array, Table
 
 
 class Model(BaseEstimator):
@@ -45,7 +49,9 @@ class Model(BaseEstimator):
         self
         """
         self._is_in_blocks(X)
-        self._fit(self._matrix(X, reset=True))
+        matrix = self._matrix(X, reset=True)
+        self._row_names = frame_row_names(X)
+        self._fit(matrix)
         return self
 
     def _fit(self, M: LocalMatrix) -> None:
@@ -53,15 +59,42 @@ class Model(BaseEstimator):
         raise NotImplementedError
 
     @property
+    def factorization_(self) -> Factorization:
+        """All factors, labels and names as one record."""
+        check_is_fitted(self)
+        return self._factorization
+
+    @property
+    def selected_samples_(self) -> NDArray[Any]:
+        """Names of the selected rows; AttributeError if no rows were selected or X is not a data frame with names."""
+        names = self._names_of_selected_rows()
+        if names is None:
+            msg = (
+                f"{type(self).__name__} has no selected_samples_: X was not a data frame whose index has names, or no "
+                "rows were selected."
+            )
+            raise AttributeError(msg)
+        return names
+
+    def _names_of_selected_rows(self) -> NDArray[Any] | None:
+        """Return the names of the selected rows, None if there are none."""
+        rows, names = getattr(self, "row_indices_", None), getattr(self, "_row_names", None)
+        return None if rows is None or names is None else np.asarray(names[rows])
+
+    @property
     def selected_features_(self) -> NDArray[Any]:
         """Names of the selected columns; AttributeError if no columns were selected or X has no names."""
-        cols, names = getattr(self, "col_indices_", None), getattr(self, "feature_names_in_", None)
+        cols, names = getattr(self, "col_indices_", None), self._names_of_columns()
         if cols is None or names is None:
             msg = (
                 f"{type(self).__name__} has no selected_features_: X had no column names, or no columns were selected."
             )
             raise AttributeError(msg)
         return np.asarray(names[cols])
+
+    def _names_of_columns(self) -> NDArray[Any] | None:
+        """Return the names of all columns, None if there are none."""
+        return getattr(self, "feature_names_in_", None)
 
     def _is_in_blocks(self, X: Any) -> bool:
         """Return whether X is in blocks of rows, of Dask or not; raise ValueError if the model cannot use them."""
@@ -108,6 +141,9 @@ class Model(BaseEstimator):
 
     def _store(self, factorization: Factorization, selection: Selection | None = None) -> None:
         """Set the attributes that every estimator has, and those of the selection where there is one."""
+        self._factorization = replace(
+            factorization, row_names=self._row_names, col_names=getattr(self, "feature_names_in_", None)
+        )
         self.row_factor_, self.col_factor_ = factorization.row_factor, factorization.col_factor
         if factorization.row_labels is not None:
             self.row_labels_, self.column_labels_ = factorization.row_labels, factorization.col_labels
@@ -124,6 +160,29 @@ class Model(BaseEstimator):
         self.history_ = tuple(factorization.meta["objective"])
         self.n_iter_ = len(self.history_) - 1
         self.reconstruction_err_ = frobenius_error(M, factorization)
+
+    def _view(self) -> View:
+        """Return what a notebook shows of a fitted model, below the diagram of scikit-learn."""
+        return View("Fitted model", (), (grid_of("", side_sizes(self)),))
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Return the forms of scikit-learn; the table of a fitted model follows the diagram."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._html_table()
+        return bundle
+
+    def _repr_html_inner(self) -> str:
+        return f"{super()._repr_html_inner()}{self._html_table()}"
+
+    def _html_table(self) -> str:
+        """Return the table of a fitted model as HTML; nothing before the fit."""
+        if not hasattr(self, "row_factor_"):
+            return ""
+        try:
+            return as_html(self._view())
+        except Exception:  # noqa: BLE001 - a model that someone changed must still be shown
+            return ""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -201,6 +260,32 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         fitted = Factorization(self._mixtures(M), None, self.components_, scaling=norm.scaling_of(M))
         return 1.0 - fitted.relative_error(M) ** 2
 
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns of `transform`: those of the representatives, where they have names.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str
+            Repeated names are numbered. Without names: "coseparablenmf0", "coseparablenmf1", ...
+        """
+        check_is_fitted(self)
+        names = self._component_names()
+        if names is None:
+            numbered: NDArray[Any] = super().get_feature_names_out(input_features)
+            return numbered
+        return distinct_names(names)
+
+    def _component_names(self) -> NDArray[Any] | None:
+        """Return the names of what the components stand for: selected rows, or selected columns if there are none."""
+        rows, cols = getattr(self, "row_indices_", None), getattr(self, "col_indices_", None)
+        names = self._names_of_selected_rows() if rows is not None else getattr(self, "selected_features_", None)
+        known = rows is None and cols is None
+        return None if known or names is None or len(names) != self._n_features_out else names
+
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
@@ -224,11 +309,6 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         return tags
 
 
-def is_blockwise(X: Any) -> bool:
-    """Return whether a matrix is in blocks of rows, of Dask or not."""
-    return isinstance(X, RowBlocks) or is_from_dask(X)
-
-
 def frobenius_error(M: LocalMatrix, factors: Factorization) -> float:
     """Return the norm of ``M - factors``, in the units of the data; infinite beyond the largest float."""
     return float(M.in_units(factors.relative_error(M) * np.sqrt(M.squared_norm())))
@@ -245,37 +325,17 @@ def biclusters(factors: Factorization) -> tuple[NDArray[np.bool_], NDArray[np.bo
     return np.asarray(rows), np.asarray(factors.col_labels == partner[:, None])
 
 
-def product(X: Any, right: NDArray[Any], what: str, *, signed: bool = False) -> NDArray[Any]:
-    """Return ``X @ right`` for a checked X whose columns are what ``right`` expects; lazy if X is a Dask array."""
-    M = own_blocks(X) if is_blockwise(X) else as_matrix(X, signed=signed)
-    if M.shape[1] != len(right):
-        msg = f"X has {M.shape[1]} columns, but the model has {len(right)} {what}; pass exactly those."
-        raise ValueError(msg)
-    if isinstance(M, RowBlocks):
-        rows: NDArray[Any]
-        (rows,) = M.map_rows(block_products, right.astype(np.float64), [Column(right.shape[1], M.dtype)])
-        return rows
-    scaled, shift = unit_scaled(right)
-    return in_data_units(M, M.dot(scaled), shift, "products")
-
-
-def unit_scaled(A: NDArray[Any]) -> tuple[Array, int]:
-    """Return ``A / 2**shift`` with a largest entry of about one, and the shift."""
-    shift = int(np.frexp(np.abs(A).max(initial=0.0))[1])
-    return np.ldexp(A.astype(np.float64), -shift), shift
-
-
-def in_data_units(M: LocalMatrix, results: Array, shift: int, what: str = "mixtures") -> NDArray[Any]:
-    """Return results of M times ``2**shift`` in the units and the type of the data.
-
-    The type is float64 where the range of float32 is too small. Raises ValueError if that of float64 is too small.
-    """
-    return narrow(check_finite(M.in_units(results, shift=shift), what), M.dtype)
-
-
-def check_finite(results: Array, what: str = "mixtures") -> Array:
-    """Return the results, or raise ValueError if some are beyond the largest float."""
-    if not np.isfinite(results).all():
-        msg = f"X is so near the largest float that its {what} are not finite; divide X by a constant."
-        raise ValueError(msg)
-    return results
+def side_sizes(model: Any) -> Table:
+    """Return the components of a model: the selected rows or columns that they stand for, and the sizes of clusters."""
+    r = model.row_factor_.shape[1]
+    table: Table = {"component": np.arange(r)}
+    for kind, indices, names in (
+        ("row", getattr(model, "row_indices_", None), getattr(model, "_row_names", None)),
+        ("column", getattr(model, "col_indices_", None), getattr(model, "feature_names_in_", None)),
+    ):
+        if indices is not None and len(indices) == r:
+            table[f"selected {kind}"] = names_at(indices, names, kind)
+    labels = getattr(model, "row_labels_", None)
+    if labels is not None:
+        table["rows in its cluster"] = np.bincount(labels[labels >= 0], minlength=r)
+    return table

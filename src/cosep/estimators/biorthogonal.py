@@ -8,6 +8,7 @@ from cosep.matrix.checks import check_pair
 from cosep.matrix.local import LocalMatrix
 from cosep.nmf.biorthogonal import biorthogonal
 from cosep.utils.types import Callback
+from cosep.utils.verbose import with_verbose
 
 
 class BiorthogonalNMF(BiclusterMixin, Model):
@@ -25,6 +26,8 @@ class BiorthogonalNMF(BiclusterMixin, Model):
         Stop when the squared error changes by less than ``tol`` times the squared norm of X in ten iterations.
     callback : callable, optional
         Called as ``callback("biorthogonal", step, n_steps, relative_error)`` during ``fit``.
+    verbose : bool
+        Whether to print the progress of ``fit``. Default: False.
 
     Attributes
     ----------
@@ -68,16 +71,20 @@ class BiorthogonalNMF(BiclusterMixin, Model):
         max_iter: int = 1000,
         tol: float = 1e-6,
         callback: Callback | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.max_iter = max_iter
         self.tol = tol
         self.callback = callback
+        self.verbose = verbose
 
     def _fit(self, M: LocalMatrix) -> None:
         """Cluster the rows and columns of X."""
         r = check_pair(self.n_components, "n_components", M.shape)
-        factors = biorthogonal(M, r, max_iter=self.max_iter, tol=self.tol, callback=self.callback)
+        factors = biorthogonal(
+            M, r, max_iter=self.max_iter, tol=self.tol, callback=with_verbose(self.callback, self.verbose)
+        )
         self._store(factors)
         self._store_progress(M, factors)
         self.core_ = np.asarray(factors.core)

@@ -1,31 +1,33 @@
 """CoSeparableNMF: a matrix explained by a few of its rows and columns."""
 
 import os
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from cosep.estimators.base import Factorizer, is_blockwise, product
+from cosep.estimators.answers import Answers, storable
+from cosep.estimators.completion import Completion
 from cosep.estimators.growing import GrownSide, check_kept, check_same_entries, larger_model
-from cosep.fit.completion import completion_errors
 from cosep.fit.core_warning import warn_if_unfaithful
 from cosep.fit.pipeline import fit
 from cosep.fit.plan import make_plan
-from cosep.fit.result import FitResult, SampleResult
+from cosep.fit.products import is_blockwise
+from cosep.fit.result import FitResult
+from cosep.matrix.frame_names import frame_row_names
 from cosep.matrix.norm import Norm
 from cosep.matrix.row_blocks import RowBlocks
 from cosep.matrix.to_row_blocks import own_blocks
-from cosep.records.factorization import Factorization
 from cosep.select import BOTH_SELECTORS
 from cosep.select.method import Method, method_named
 from cosep.select.pool import Pool
 from cosep.utils.types import Callback, Indices
+from cosep.utils.verbose import with_verbose
 
 
-class CoSeparableNMF(BiclusterMixin, Factorizer):
+class CoSeparableNMF(BiclusterMixin, Answers, Completion):
     """Explain a nonnegative matrix by a few of its rows and columns: ``X ~ P1 @ X[rows][:, cols] @ P2``.
 
     The model of J. Pan and M. K. Ng, SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023. Theirs is ``method="cosfgm"``;
@@ -70,6 +72,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         "topics", "select", within it "solve", and "mix", as far as the method has them. For blocks of rows it is also
         called as ``callback(stage, blocks_done, n_blocks, nan)`` in each pass over them: "statistics",
         "sample", "candidates", "factors" and "outcome".
+    verbose : bool
+        Whether to print the progress of ``fit``. Default: False.
     checkpoint : path, optional
         For blocks of rows only: a folder that keeps the results of passes during ``fit``. If the fit is stopped, and
         called again with the same data and parameters, it continues where it was, to the same result.
@@ -78,8 +82,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     ----------
     row_indices_, col_indices_ : ndarray of int
         The selected rows and columns, best first.
-    selected_features_ : ndarray of str
-        Names of the selected columns, if X has names.
+    selected_samples_, selected_features_ : ndarray of str
+        Names of the selected rows, if X is a data frame whose index has names, and of the selected columns.
     n_rows_, n_cols_ : int
         How many were selected: fewer than asked for, with a warning, if the method has no use for more.
     core_ : ndarray of shape (n_rows_, n_cols_)
@@ -111,8 +115,8 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     scaling_ : str or None
         The name of the norm; "given" for a pair, None for the plain norm.
     factorization_ : Factorization
-        All factors, weights and labels as one record, to save, explain or report; ``dataclasses.replace`` gives it row
-        names. Not set after a fit to blocks of rows, see ``sample_factorization_``.
+        All factors, weights, labels and names as one record. Not set after a fit to blocks of rows, see
+        ``sample_factorization_``.
     core_diagnosis_ : CoreDiagnosis
         Nonzeros, zero rows and columns, and condition of the core; whether it is a permuted diagonal matrix.
     n_iter_ : int
@@ -167,6 +171,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         row_pool: Pool | None = None,
         col_pool: Pool | None = None,
         callback: Callback | None = None,
+        verbose: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         self.n_rows = n_rows
@@ -181,6 +186,7 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         self.row_pool = row_pool
         self.col_pool = col_pool
         self.callback = callback
+        self.verbose = verbose
         self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes y
@@ -204,10 +210,13 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         matrix = self._blocks(own_blocks(X), reset=True) if in_blocks else self._matrix(X, reset=True)
         names = getattr(self, "feature_names_in_", None)
         params = self.get_params(deep=False)
+        params["callback"] = with_verbose(params["callback"], params.pop("verbose"))
         plan = make_plan(matrix.shape, in_blocks=in_blocks, col_names=names, sample_weight=sample_weight, **params)
         if isinstance(matrix, RowBlocks) and matrix is not X:
             matrix = matrix.coarsened()  # reads blocks, so only once the parameters are checked
-        self._store_result(fit(matrix, plan))
+        self._store_result(
+            replace(fit(matrix, plan), row_names=frame_row_names(X), params=storable(self.get_params(deep=False)))
+        )
         warn_if_unfaithful(self.result_)
         return self
 
@@ -280,42 +289,6 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
     def _norm(self, n: int) -> Norm:  # noqa: ARG002 - the norm knows its columns
         return self.result_.norm.of_new_rows()
 
-    @property
-    def factorization_(self) -> Factorization:
-        """All factors, weights and labels as one record, after a fit to a matrix in memory."""
-        check_is_fitted(self)
-        if self.result_.sample is not None:
-            msg = (
-                "factorization_ is not set after a fit to blocks of rows, whose factors need not fit in memory; use "
-                "sample_factorization_, the record of the sampled rows, or row_factor_, col_factor_ and core_."
-            )
-            raise AttributeError(msg)
-        return self.result_.factorization
-
-    @property
-    def sample_factorization_(self) -> Factorization:
-        """The record of the sampled rows, after a fit to blocks of rows."""
-        return self._sample("sample_factorization_").factorization
-
-    @property
-    def sample_indices_(self) -> Indices:
-        """Positions of the sampled rows, after a fit to blocks of rows."""
-        return self._sample("sample_indices_").indices
-
-    @property
-    def n_passes_(self) -> int | None:
-        """How often the data was read, after a fit to blocks of rows."""
-        self._sample("n_passes_")
-        return self.result_.n_passes
-
-    def _sample(self, attribute: str) -> SampleResult:
-        """Return the sampled rows; raise AttributeError if there are none."""
-        check_is_fitted(self)
-        if self.result_.sample is None:
-            msg = f"{attribute} is set by a fit to blocks of rows only; after a fit in memory use factorization_."
-            raise AttributeError(msg)
-        return self.result_.sample
-
     def get_indices(self, i: int) -> tuple[Indices, Indices]:
         """Return the rows and the columns of the i-th bicluster; lazy rows are computed.
 
@@ -331,81 +304,3 @@ class CoSeparableNMF(BiclusterMixin, Factorizer):
         sides: tuple[Any, Any] = (self.rows_, self.columns_)
         rows, cols = (np.flatnonzero(np.asarray(side[i])) for side in sides)
         return rows, cols
-
-    def complete(self, X: Any) -> NDArray[Any]:
-        """Return full rows from their selected columns alone, ``X @ col_weights_``.
-
-        Parameters
-        ----------
-        X : array-like of shape (m_new, n_cols_)
-            The selected columns of new rows, in the order of ``col_indices_``; a data frame may have them in any
-            order, and others besides, if the names were known at fit time.
-
-        Returns
-        -------
-        ndarray of shape (m_new, n_features)
-        """
-        check_is_fitted(self)
-        if hasattr(self, "selected_features_") and hasattr(X, "columns"):
-            missing = [name for name in self.selected_features_ if name not in set(X.columns)]
-            if missing:
-                msg = f"X lacks the selected columns {missing}; measure all of selected_features_."
-                raise ValueError(msg)
-            X = X[list(self.selected_features_)]
-        return product(X, self.col_weights_, "selected columns")
-
-    def completion_score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002 - scikit-learn passes y
-        """Return ``1 - median_i ||x_i(N) - x_i(K) V||^2 / ||x_i(N)||^2``: how well `complete` predicts; 1 is exact.
-
-        Norms are those of the model. K are the selected columns, N the others, and ``V = col_weights_[:, N]``. Only N
-        counts: the selected columns are given, not predicted. Half of the rows are predicted better than this and half
-        worse; large rows do not count more than small ones. 0 is as good as predicting zeros, and a worse prediction is
-        negative.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (m_new, n_features)
-            Full rows. Pass rows that were not in ``fit``: a model looks better than it is on those it was fitted to.
-            Rows that are zero outside the selected columns have no relative error and are left out.
-        y : ignored
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        ValueError
-            If all columns were selected, or all rows of X are zero outside the selected columns.
-
-        See Also
-        --------
-        complete : Predict rows from their selected columns.
-        score : How well the refitted components explain rows of which all columns are known.
-
-        Notes
-        -----
-        It can be used as a scorer: ``GridSearchCV(..., scoring=CoSeparableNMF.completion_score)``.
-
-        Examples
-        --------
-        >>> from cosep import CoSeparableNMF, make_coseparable
-        >>> X, _ = make_coseparable(60, 40, 4, 4, noise=0.05, random_state=0)
-        >>> model = CoSeparableNMF(n_rows=4, n_cols=4).fit(X[:40])
-        >>> 0.8 < model.completion_score(X[40:]) < 1
-        True
-        """
-        check_is_fitted(self)
-        M = self._matrix(X, reset=False)
-        cols = np.asarray(self.col_indices_)
-        others = np.setdiff1d(np.arange(M.shape[1]), cols)
-        if others.size == 0:
-            msg = f"n_cols={self.n_cols} selected all columns of X, so that none is left to predict; select fewer."
-            raise ValueError(msg)
-        V, scale = self.col_weights_[:, others].astype(np.float64), self._norm(M.shape[1]).cols[others]
-        errors = completion_errors(M, cols, others, V, scale)
-        if errors.size == 0:
-            msg = "X is zero outside the selected columns, where it is to be predicted; pass rows that are not."
-            raise ValueError(msg)
-        with np.errstate(over="ignore"):
-            return 1.0 - float(np.median(errors**2))

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.estimators.base import Factorizer, frobenius_error, in_data_units, unit_scaled
+from cosep.estimators.base import Factorizer, frobenius_error
+from cosep.fit.products import in_data_units, unit_scaled
 from cosep.fit.selector import selector_input
 from cosep.matrix.checks import check_choice, check_count, check_random
 from cosep.matrix.local import LocalMatrix

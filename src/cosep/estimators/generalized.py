@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.estimators.base import Factorizer, check_finite, frobenius_error, unit_scaled
+from cosep.estimators.base import Factorizer, frobenius_error
 from cosep.fit.preselect_sizes import check_preselect_pair
+from cosep.fit.products import check_finite, unit_scaled
 from cosep.fit.selector import selector_input
 from cosep.matrix.checks import check_callback, check_number, check_positive, check_random
 from cosep.matrix.local import LocalMatrix
@@ -19,6 +20,7 @@ from cosep.solve.mix_generalized import mix_generalized, row_weights
 from cosep.utils.messages import shown
 from cosep.utils.precision import narrow
 from cosep.utils.types import Callback
+from cosep.utils.verbose import with_verbose
 
 
 class GeneralizedSeparableNMF(Factorizer):
@@ -49,6 +51,8 @@ class GeneralizedSeparableNMF(Factorizer):
     callback : callable, optional
         Called as ``callback(stage, step, n_steps, relative_error)`` during ``fit``; the stages are
         "preselect", "select" and "mix".
+    verbose : bool
+        Whether to print the progress of ``fit``. Default: False.
 
     Attributes
     ----------
@@ -101,6 +105,7 @@ class GeneralizedSeparableNMF(Factorizer):
         tol: float = 1e-7,
         random_state: Any = None,
         callback: Callback | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_rows = n_rows
@@ -111,24 +116,26 @@ class GeneralizedSeparableNMF(Factorizer):
         self.tol = tol
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
 
     def _fit(self, M: LocalMatrix) -> None:
         """Select rows and columns of X and fit their weights."""
         check_split(M.shape, self.n_components, self.n_rows, self.n_cols, name="n_components")
         check_callback(self.callback)
+        callback = with_verbose(self.callback, self.verbose)
         check_random(self.random_state)
         max_iter, tol = check_positive(self.max_iter), check_number(self.tol, "tol", 0.0)
         method = method_named(self.method, EITHER_SELECTORS, "X", "r", keywords=("n_rows", "n_cols"))
-        options = options_for(method, callback=self.callback, random_state=self.random_state)
+        options = options_for(method, callback=callback, random_state=self.random_state)
         select = preselected(method, *check_preselect_pair(self.preselect, self.n_rows or 1, self.n_cols or 1))
-        if self.preselect is not None and self.callback is not None:
-            options["callback"] = self.callback
+        if self.preselect is not None and callback is not None:
+            options["callback"] = callback
         X = selector_input(self.method, M)
         selection = select(X, self.n_components, n_rows=self.n_rows, n_cols=self.n_cols, **options)
         if not isinstance(selection, Selection):
             msg = f"method={shown(method)} must return a Selection, got {shown(selection)}."
             raise ValueError(msg)
-        factors = mix_generalized(M, selection, max_iter=max_iter, tol=tol, callback=self.callback)
+        factors = mix_generalized(M, selection, max_iter=max_iter, tol=tol, callback=callback)
         self._store(factors, selection)
         self.components_ = factors.col_factor
         self.n_rows_ = 0 if selection.row_indices is None else len(selection.row_indices)

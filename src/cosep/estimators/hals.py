@@ -5,6 +5,7 @@ from cosep.matrix.checks import check_count
 from cosep.matrix.local import LocalMatrix
 from cosep.nmf.ahals import LARGER_SIDE, ahals
 from cosep.utils.types import Callback
+from cosep.utils.verbose import with_verbose
 
 
 class HALSNMF(Factorizer):
@@ -23,6 +24,8 @@ class HALSNMF(Factorizer):
         Stop when an iteration lowers the squared error by less than ``tol`` times the squared norm of X.
     callback : callable, optional
         Called as ``callback("ahals", step, n_steps, relative_error)`` during ``fit``.
+    verbose : bool
+        Whether to print the progress of ``fit``. Default: False.
 
     Attributes
     ----------
@@ -53,17 +56,24 @@ class HALSNMF(Factorizer):
     """
 
     def __init__(
-        self, n_components: int = 10, *, max_iter: int = 500, tol: float = 1e-6, callback: Callback | None = None
+        self,
+        n_components: int = 10,
+        *,
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        callback: Callback | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.max_iter = max_iter
         self.tol = tol
         self.callback = callback
+        self.verbose = verbose
 
     def _fit(self, M: LocalMatrix) -> None:
         """Find the components of X."""
         r = check_count(self.n_components, "n_components", max(M.shape), LARGER_SIDE)
-        factors = ahals(M, r, max_iter=self.max_iter, tol=self.tol, callback=self.callback)
+        factors = ahals(M, r, max_iter=self.max_iter, tol=self.tol, callback=with_verbose(self.callback, self.verbose))
         self._store(factors)
         self._store_progress(M, factors)
         self.components_ = factors.col_factor

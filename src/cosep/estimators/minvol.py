@@ -9,6 +9,7 @@ from cosep.matrix.checks import check_count
 from cosep.matrix.local import LocalMatrix
 from cosep.nmf.minvol import minvol, simplex_mixtures
 from cosep.utils.types import Callback
+from cosep.utils.verbose import with_verbose
 
 
 class MinVolNMF(Factorizer):
@@ -32,6 +33,8 @@ class MinVolNMF(Factorizer):
         Stop when an iteration lowers the objective by less than ``tol`` times the squared norm of X.
     callback : callable, optional
         Called as ``callback("minvol", step, n_steps, relative_error)`` during ``fit``.
+    verbose : bool
+        Whether to print the progress of ``fit``. Default: False.
 
     Attributes
     ----------
@@ -76,6 +79,7 @@ class MinVolNMF(Factorizer):
         max_iter: int = 500,
         tol: float = 1e-6,
         callback: Callback | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.penalty = penalty
@@ -83,10 +87,12 @@ class MinVolNMF(Factorizer):
         self.max_iter = max_iter
         self.tol = tol
         self.callback = callback
+        self.verbose = verbose
 
     def _fit(self, M: LocalMatrix) -> None:
         """Find the corners that the rows of X are mixtures of."""
         options = {name: value for name, value in self.get_params(deep=False).items() if name != "n_components"}
+        options["callback"] = with_verbose(self.callback, options.pop("verbose"))
         r = check_count(self.n_components, "n_components", M.shape[0], "n_samples")
         factors = minvol(M.T, r, **options).T
         self._store(factors)

@@ -18,6 +18,7 @@ from cosep.select.pool import Pool
 from cosep.select.warn import warn_if_fewer
 from cosep.solve.labels import factor_labels
 from cosep.utils.types import Callback
+from cosep.utils.verbose import with_verbose
 
 
 class TriSymmetricNMF(Factorizer):
@@ -39,6 +40,8 @@ class TriSymmetricNMF(Factorizer):
         Stop them at this relative KKT residual.
     callback : callable, optional
         Called as ``callback("trisymmetric", step, n_steps, relative_error)`` during ``fit``.
+    verbose : bool
+        Whether to print the progress of ``fit``. Default: False.
 
     Attributes
     ----------
@@ -84,12 +87,14 @@ class TriSymmetricNMF(Factorizer):
         max_iter: int = 10_000,
         tol: float = 1e-8,
         callback: Callback | None = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.pool = pool
         self.max_iter = max_iter
         self.tol = tol
         self.callback = callback
+        self.verbose = verbose
 
     def _fit(self, M: LocalMatrix) -> None:
         """Find the anchors and topics of X, and the topics of its rows."""
@@ -98,7 +103,14 @@ class TriSymmetricNMF(Factorizer):
         with warnings.catch_warnings():
             # Issued below, so that it points to the caller of this method.
             warnings.simplefilter("ignore", SelectionWarning)
-            found = trisymmetric(M, r, pool=pool, max_iter=self.max_iter, tol=self.tol, callback=self.callback)
+            found = trisymmetric(
+                M,
+                r,
+                pool=pool,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                callback=with_verbose(self.callback, self.verbose),
+            )
         chosen = cast("Selection", found.selection)
         warn_if_fewer(chosen.col_indices, r, ANCHORS)
         self.components_ = _shares(found.col_factor, axis=1)

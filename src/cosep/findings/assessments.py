@@ -11,7 +11,7 @@ from cosep.findings.record import Entry, Findings
 from cosep.findings.wording import name_or_number, percent, points, squeezed
 from cosep.matrix.checks import check_indices, check_number, check_positive, check_record
 from cosep.select.column_choice import CORE_WEIGHT
-from cosep.utils.columns import check_column, check_table
+from cosep.utils.columns import check_column, check_names, check_table
 from cosep.utils.messages import counted, plural, shown
 from cosep.utils.types import Indices, Table
 
@@ -267,7 +267,11 @@ def checked_path(path: Any, name: str) -> SelectionPath:
             msg = f"{name}.{field} must be {size} finite shares, got {shown(getattr(path, field))}."
             raise ValueError(msg)
         shares.append(column)
-    return SelectionPath(rows, cols, *shares)
+    names = (
+        check_names(getattr(path, f"{side}_names", None), f"{name}.{side}_names", len(order))
+        for side, order in (("row", rows), ("col", cols))
+    )
+    return SelectionPath(rows, cols, *shares, *names)
 
 
 def path_summary(path: Any, sides: tuple[SideNames, SideNames]) -> PathSummary:

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.estimators import CoSeparableNMF
 from cosep.findings.block_groups import col_names_of, in_groups, row_names_at
 from cosep.findings.describe import MOST_CLOSEST, MOST_EXAMPLES, Measured, explained_or_zero, findings_of, heaviest
 from cosep.findings.record import Entry, Findings
@@ -24,6 +23,7 @@ from cosep.findings.tables import is_assigned, parts_of_fit, table_of
 from cosep.findings.topics import closest_rows, held_parts, topics_of
 from cosep.findings.wording import percent
 from cosep.fit.explainer import RowExplainer, factors_of_rows
+from cosep.fit.result import FitResult, SampleResult
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.row_blocks import RowBlocks
 from cosep.records.factorization import Factorization
@@ -202,7 +202,7 @@ def _explained_rows(fit: RowExplainer, block: LocalMatrix, P1: Array) -> tuple[A
 
 
 def describe_blocks(
-    model: CoSeparableNMF,
+    result: FitResult,
     blocks: RowBlocks,
     record: Factorization,
     write_rows: RowWriter,
@@ -212,8 +212,8 @@ def describe_blocks(
 
     Parameters
     ----------
-    model : CoSeparableNMF
-        Fitted to ``blocks``.
+    result : FitResult
+        That of ``blocks``.
     blocks : RowBlocks
     record : Factorization
         What `sample_record` returns.
@@ -222,10 +222,10 @@ def describe_blocks(
     callback : callable
         Called as ``callback("rows", blocks done, blocks, nan)``.
     """
-    result, topics = model.result_, topics_of(record)
+    topics = topics_of(record)
     explainer = result.explainer
     assert explainer is not None  # noqa: S101 - fits to blocks have one
-    rows = np.asarray(model.row_indices_)
+    rows = np.asarray(result.selection.row_indices)
     task = BlockTask(explainer, rows, blocks.dtype)
     found: ExplainedBlock | None = None
     for start, stop, answer in in_groups(blocks, explain_block, task, 2 * len(rows) + 1, callback):
@@ -254,22 +254,21 @@ def describe_blocks(
     return findings_of(record, topics, measured)
 
 
-def sample_record(model: CoSeparableNMF, blocks: RowBlocks, meta: Mapping[str, Any]) -> Factorization:
+def sample_record(result: FitResult, blocks: RowBlocks, meta: Mapping[str, Any]) -> Factorization:
     """Return the factorization of the sampled rows, with names, and with ``meta`` beside what it has."""
-    record = model.sample_factorization_
+    sample, record = sample_of(result), result.sample_factorization
     return replace(
         record,
-        row_names=row_names_at(blocks, model.sample_indices_),
+        row_names=row_names_at(blocks, sample.indices),
         col_names=col_names_of(blocks),
         meta={**record.meta, **meta, "sampled from": blocks.shape[0]},
     )
 
 
-def sampled_rows(model: CoSeparableNMF) -> LocalMatrix:
-    """Return the sampled rows themselves, the matrix that `sample_record` stands for."""
-    sample = model.result_.sample
-    assert sample is not None  # noqa: S101 - fits to blocks have one
-    return sample.rows
+def sample_of(result: FitResult) -> SampleResult:
+    """Return the sampled rows, which `sample_record` stands for."""
+    assert result.sample is not None  # noqa: S101 - fits to blocks have one
+    return result.sample
 
 
 def sample_note(found: Findings, n_sampled: int) -> str:

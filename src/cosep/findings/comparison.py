@@ -9,10 +9,13 @@ import numpy as np
 from sklearn.cluster import SpectralCoclustering
 from sklearn.decomposition import NMF
 
-from cosep.estimators import HALSNMF, CoSeparableNMF
 from cosep.findings.classes import agreement
+from cosep.fit.pipeline import fit
+from cosep.fit.plan import Plan
 from cosep.matrix.scaling import scale
+from cosep.matrix.validation import as_matrix
 from cosep.metrics import clustering_accuracy
+from cosep.nmf.ahals import ahals
 from cosep.select import BOTH_SELECTORS
 from cosep.solve.labels import factor_labels
 from cosep.utils.messages import one_line
@@ -23,15 +26,16 @@ Outcome = tuple[dict[str, float], Any]
 
 def coseparable(method: str, A: Any, n_rows: int, n_cols: int) -> Outcome:
     """Select rows and columns by one of our methods."""
-    model = CoSeparableNMF(n_rows, n_cols, method=method, scaling=None).fit(A)
-    shares = {part: getattr(model, f"{part}_fidelity_") for part in ("row", "col", "core")}
-    return {"explained": model.refitted_fidelity_, **shares}, model.row_labels_
+    plan = Plan(n_rows=n_rows, n_cols=n_cols, method=BOTH_SELECTORS[method], method_name=method)
+    found = fit(as_matrix(A), plan)
+    row, col, core, refitted = found.fidelity
+    return {"explained": refitted, "row": row or 0.0, "col": col or 0.0, "core": core or 0.0}, found.row_labels
 
 
 def hals(A: Any, n_rows: int, n_cols: int) -> Outcome:
     """Factor by A-HALS, which selects nothing."""
-    model = HALSNMF(max(n_rows, n_cols)).fit(A)
-    return {"explained": model.score(A)}, model.row_labels_
+    factors = ahals(A, max(n_rows, n_cols))
+    return {"explained": 1.0 - factors.relative_error(A) ** 2}, factors.row_labels
 
 
 def sklearn_nmf(A: Any, n_rows: int, n_cols: int) -> Outcome:

@@ -29,6 +29,7 @@ from cosep.matrix.validation import as_matrix
 from cosep.metrics.bounds import fidelity_bound
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
+from cosep.records.model import factorization_of
 from cosep.utils.types import Array, Indices, Table
 
 # Columns, entries and close rows that are kept of a topic: at least as many as any output shows.
@@ -41,20 +42,19 @@ LONGEST_TITLE, LONGEST_NOUN = 200, 40
 SAME_SHARE_TOL = 1e-5
 
 
-def describe(factorization: Factorization, X: Any, *, labels: Any = None) -> Findings:
+def describe(X: Any, model: Any, *, labels: Any = None) -> Findings:
     """Return what a person wants to know about a fit: topics, tables of rows and columns, sentences, warnings.
 
     The command ``cosep fit`` prints and writes these findings; `write_report` shows them on a page.
 
     Parameters
     ----------
-    factorization : Factorization
-        That of a fitted `CoSeparableNMF`, or made by `mix`. Its names are used if it has any;
-        ``dataclasses.replace(factorization, row_names=...)`` gives it names of rows. Sentences in its
+    X : array-like or sparse of shape (m, n)
+        The matrix that the model was fitted to.
+    model : fitted CoSeparableNMF or Factorization
+        What was fitted, or what `mix` returned. Its names are used, or those of X. Of a factorization, sentences in
         ``meta["warnings"]`` come first among the warnings; ``meta["title"]`` names the data, and ``meta["nouns"]`` is
         what a row and a column are called, such as ``["document", "word"]``.
-    X : array-like or sparse of shape (m, n)
-        The matrix that it was fitted to.
     labels : array-like of length m, optional
         The class of each row, to compare the clusters with.
 
@@ -66,8 +66,8 @@ def describe(factorization: Factorization, X: Any, *, labels: Any = None) -> Fin
     Raises
     ------
     ValueError
-        If the factorization has no core with weights on both sides, or X is not the matrix that it stands for, or there
-        is not one label for each row.
+        If the model has no core with weights on both sides, or X is not the matrix that it stands for, or there is not
+        one label for each row.
 
     See Also
     --------
@@ -77,7 +77,7 @@ def describe(factorization: Factorization, X: Any, *, labels: Any = None) -> Fin
     --------
     >>> from cosep import CoSeparableNMF, describe, make_coseparable
     >>> X, _ = make_coseparable(60, 40, 4, 3, random_state=0)
-    >>> found = describe(CoSeparableNMF(n_rows=4, n_cols=3).fit(X).factorization_, X)
+    >>> found = describe(X, CoSeparableNMF(n_rows=4, n_cols=3).fit(X))
     >>> list(found.rows)
     ['name', 'cluster', 'representative', 'membership', 'selected', 'explained', 'assigned', 'explains']
     >>> int(found.rows["selected"].sum()), [len(topic.anchors) > 0 for topic in found.topics]
@@ -85,6 +85,7 @@ def describe(factorization: Factorization, X: Any, *, labels: Any = None) -> Fin
     >>> print(found.sentences[0])
     4 of 60 rows were selected, one for each topic, and 3 of 40 columns that mark the topics.
     """
+    factorization = factorization_of(model, X)
     topics = topics_of(factorization)
     M = as_matrix(X)
     fidelity = factorization.fidelity(M)

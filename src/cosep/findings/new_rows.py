@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.estimators.base import product
+from cosep.fit.products import product
 from cosep.matrix.norm import Scaling
 from cosep.matrix.validation import as_matrix
 from cosep.records.factorization import Factorization

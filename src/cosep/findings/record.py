@@ -4,8 +4,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cosep.records.fidelity import Fidelity
+from cosep.records.shares import shares_table
+from cosep.utils.display import Readable, View, grid_of
 from cosep.utils.messages import plural
 from cosep.utils.types import Array, Indices, Table
+
+# Columns of a topic that its printed form names.
+MOST_NAMED = 5
 
 
 class Nouns(NamedTuple):
@@ -96,8 +101,8 @@ class Anchor:
     own: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Topic:
+@dataclass(frozen=True, eq=False, repr=False)
+class Topic(Readable):
     """A selected row, and what goes with it.
 
     Attributes
@@ -134,9 +139,22 @@ class Topic:
     cluster_size: int
     explains: float
 
+    def _view(self) -> View:
+        return View(
+            f"Topic {self.name}",
+            (
+                f"rows: {self.size:,} ({self.share:.1%})",
+                *(
+                    f"{what}: {', '.join(one.name for one in entries)}"
+                    for what, entries in (("anchors", self.anchors), ("columns", self.columns), ("rows", self.closest))
+                    if entries
+                ),
+            ),
+        )
 
-@dataclass(frozen=True, eq=False)
-class Findings:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Findings(Readable):
     """What a person wants to know about a fit; made by `describe`.
 
     Attributes
@@ -212,7 +230,7 @@ class Findings:
     >>> import numpy as np
     >>> from cosep import Selection, describe, mix
     >>> X = np.array([[4.0, 0.0, 2.0], [0.0, 3.0, 0.0], [8.0, 0.0, 4.0]])
-    >>> found = describe(mix(X, Selection([2, 1], [0, 1])), X)
+    >>> found = describe(X, mix(X, Selection([2, 1], [0, 1])))
     >>> [(topic.name, topic.size, topic.anchors[0].name) for topic in found.topics]
     [('row 2', 2, 'column 0'), ('row 1', 1, 'column 1')]
     >>> found.rows["representative"].tolist()
@@ -246,6 +264,17 @@ class Findings:
         """Return how many rows the topics from a position on speak for together, and what they explain."""
         rest = self.topics[first:]
         return sum(topic.size for topic in rest), sum(topic.explains for topic in rest)
+
+    def _view(self) -> View:
+        m, n = self.shape
+        columns = {
+            "topic": [*range(len(self.topics))],
+            "representative": [topic.name for topic in self.topics],
+            "columns": [", ".join(one.name for one in topic.columns[:MOST_NAMED]) for topic in self.topics],
+            "rows": [topic.size for topic in self.topics],
+        }
+        shares = grid_of("", shares_table(self.fidelity, self.bound))
+        return View(f"Findings of {m:,} rows and {n:,} columns", (), (grid_of("", columns), shares))
 
     @property
     def shares(self) -> dict[str, float]:

@@ -7,13 +7,11 @@ D, E : factors of rows and columns in the norm of the model
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from cosep.matrix.local import LocalMatrix
 from cosep.records.factorization import Factorization
-from cosep.utils.messages import shown
 from cosep.utils.ties import SHARE_DIGITS
 from cosep.utils.types import Array, Indices
 
@@ -96,7 +94,7 @@ def closest_rows(labels: Indices, parts: Array, k: int, excluded: int, most: int
     return ours[np.argsort(-parts[ours].round(SHARE_DIGITS), kind="stable")[:most]]
 
 
-def topics_of(factorization: Any) -> Topics:
+def topics_of(factorization: Factorization) -> Topics:
     """Link the selected columns to the selected rows by the core.
 
     Raises
@@ -104,16 +102,13 @@ def topics_of(factorization: Any) -> Topics:
     ValueError
         If the factorization does not have a core of selected rows and columns, and the weights of both sides.
     """
-    if not isinstance(factorization, Factorization):
-        msg = f"factorization={shown(factorization)} must be a Factorization, such as CoSeparableNMF.factorization_."
-        raise ValueError(msg)
     chosen, core = factorization.selection, factorization.core
     U, V = factorization.row_weights, factorization.col_weights
     rows, cols = (None, None) if chosen is None else (chosen.row_indices, chosen.col_indices)
     if core is None or U is None or V is None or rows is None or cols is None or core.shape != (len(rows), len(cols)):
         msg = (
-            "factorization must have selected rows and columns, the core where they meet, and the weights of both "
-            "sides; take that of a fitted CoSeparableNMF, or make one with cosep.mix."
+            "model must have selected rows and columns, the core where they meet, and the weights of both sides; pass "
+            "a fitted CoSeparableNMF, or make a factorization with cosep.mix."
         )
         raise ValueError(msg)
     # Powers of two out of the core and the scales, so that no product leaves the range of floats.

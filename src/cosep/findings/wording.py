@@ -8,6 +8,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from cosep.utils.messages import INVISIBLE
+from cosep.utils.messages import brief as brief  # noqa: PLC0414 - other files import it from here
+from cosep.utils.messages import percent as percent  # noqa: PLC0414 - other files import it from here
 
 Names = Sequence[Any] | NDArray[Any] | None
 
@@ -79,19 +81,6 @@ def name_or_number(name: str, index: int, kind: str) -> str:
 def name_of(names: Names, index: int, kind: str) -> str:
     """Return the readable name at a position, or "row 17" where there are no names."""
     return name_or_number("" if names is None else names[index], index, kind)
-
-
-def percent(share: float) -> str:
-    """Return a share in percent; "0.0%" and "100.0%" only for exactly nothing and exactly all."""
-    text = f"{share:.1%}".replace("-", "\u2212")
-    if text.lstrip("\u2212") == "0.0%":
-        return "less than 0.1%" if share > 0 else "0.0%"
-    return "more than 99.9%" if text == "100.0%" and share < 1 - 1e-12 else text
-
-
-def brief(share: float) -> str:
-    """Return a share in percent, short enough for a table."""
-    return percent(share).replace("less than ", "<").replace("more than ", ">")
 
 
 def precise(share: float) -> str:

@@ -8,8 +8,9 @@ import numpy as np
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.norm import Norm
 from cosep.records.product import squared_row_errors
+from cosep.solve.labels import factor_labels
 from cosep.solve.nonnegative import coefficients
-from cosep.utils.types import Array
+from cosep.utils.types import Array, Indices
 
 
 class RowModel(NamedTuple):
@@ -59,6 +60,13 @@ def block_errors(model: RowModel, block: LocalMatrix, start: int) -> SquaredErro
 def block_mixtures(model: RowModel, block: LocalMatrix, _start: int) -> tuple[Array, ...]:
     """Explain the rows of one block by the components."""
     return (np.ldexp(coefficients(block, model.H, model.norm.cols), -model.shift),)
+
+
+def block_labels(model: RowModel, block: LocalMatrix, _start: int) -> tuple[Indices, ...]:
+    """Return the component with the largest share in each row of one block; -1 for an all-zero row."""
+    factor = coefficients(block, model.H, model.norm.cols)
+    strengths = np.linalg.norm(model.H * model.norm.cols, axis=1)
+    return (factor_labels(factor, strengths, block.T.filled_columns()),)
 
 
 def block_products(right: Array, block: LocalMatrix, _start: int) -> tuple[Array, ...]:

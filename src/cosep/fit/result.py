@@ -1,6 +1,7 @@
 """The result of a fit, the same record for a matrix in memory and in blocks of rows."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,11 +14,13 @@ from cosep.matrix.norm import Norm, Scaling
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import CoreDiagnosis, Fidelity
 from cosep.records.selection import Selection
+from cosep.records.shares import shares_table, side_grids
+from cosep.utils.display import Readable, View, grid_of
 from cosep.utils.types import Indices
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SampleResult:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SampleResult(Readable):
     """The sampled rows of a matrix in blocks, and their part of the result.
 
     Attributes
@@ -35,8 +38,8 @@ class SampleResult:
     factorization: Factorization
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class FitResult:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class FitResult(Readable):
     """What a fit found, ``X ~ row_factor @ core @ col_factor``.
 
     For blocks that Dask evaluates, ``row_factor``, ``row_weights`` and ``row_labels`` are lazy Dask arrays.
@@ -84,6 +87,10 @@ class FitResult:
         In blocks: what `factors_of_rows` needs to find the factors, weights and clusters of a block of rows.
     n_passes : int or None
         In blocks: how often the data was read.
+    params : mapping
+        The parameters of the model, as far as JSON can store them.
+    meta : mapping
+        Further entries of ``meta`` of `factorization`.
     """
 
     selection: Selection
@@ -110,6 +117,19 @@ class FitResult:
     sample: SampleResult | None = None
     explainer: RowExplainer | None = None
     n_passes: int | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def _view(self) -> View:
+        m, n = len(self.row_factor), self.col_factor.shape[1]
+        return View(
+            f"FitResult of {m:,} rows and {n:,} columns",
+            (f"norm: {self.norm.name or 'plain'}",),
+            (
+                *side_grids(self.selection, (self.row_names, self.col_names), (self.row_labels, self.col_labels)),
+                grid_of("", shares_table(self.fidelity, self.bound)),
+            ),
+        )
 
     @cached_property
     def factorization(self) -> Factorization:
@@ -129,8 +149,39 @@ class FitResult:
             row_names=self.row_names,
             col_names=self.col_names,
             scaling=self.scaling,
-            meta={"objective": self.objective, "bound": [float(share or 0.0) for share in self.bound]},
+            meta={
+                **self.meta,
+                "objective": self.objective,
+                "bound": [float(share or 0.0) for share in self.bound],
+                "model": self._stored(),
+            },
         )
+
+    @cached_property
+    def sample_factorization(self) -> Factorization:
+        """The factors of the sampled rows of a matrix in blocks; raises ValueError for a matrix in memory."""
+        if self.sample is None:
+            msg = "A matrix in memory has no sampled rows; use factorization."
+            raise ValueError(msg)
+        record = self.sample.factorization
+        return replace(record, meta={**record.meta, "model": self._stored()})
+
+    def _stored(self) -> dict[str, Any]:
+        """Return what `cosep.fit.stored_model` needs besides the factors, in types that JSON can store."""
+        rule = self.norm.rule
+        return {
+            "params": dict(self.params),
+            "method": self.params.get("method"),
+            "weighted": self.norm.weights is not None,
+            "fidelity": [float(share or 0.0) for share in self.fidelity],
+            "plain_fidelity": [float(share or 0.0) for share in self.plain_fidelity],
+            "bound": [float(share or 0.0) for share in self.bound],
+            "error": self.error,
+            "norm_of_data": self.norm_of_data,
+            "dtype": self.dtype.name,
+            "row_rule": [rule.power, rule.offset, None if rule.direction is None else rule.direction.tolist()],
+            "row_rule_exponent": rule.exponent,
+        }
 
     @property
     def core_diagnosis(self) -> CoreDiagnosis:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cosep.io.input_source import InputSource
 from cosep.utils.columns import flat
+from cosep.utils.display import Readable
 from cosep.utils.messages import shown
 
 Names = NDArray[np.str_]
@@ -18,8 +19,8 @@ Names = NDArray[np.str_]
 MAX_NAMES_BYTES = 1 << 30
 
 
-@dataclass(frozen=True, eq=False)
-class NamedMatrix:
+@dataclass(frozen=True, eq=False, repr=False)
+class NamedMatrix(Readable):
     """A nonnegative matrix with the names of its rows and columns.
 
     Parameters

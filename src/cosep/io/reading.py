@@ -162,11 +162,11 @@ def read_for_model(
     options : mapping
         Other options of `read`.
     model : tuple
-        The columns of the model, and the options that its own file was read with, which count if they apply here and
-        `options` has no others.
+        The columns of the model, none if they have no names, and the options that its own file was read with, which
+        count if they apply here and `options` has no others.
     """
     names, earlier = model
-    return _read(path, kind, text, options, frozenset(map(str, names)), earlier)
+    return _read(path, kind, text, options, frozenset(map(str, names)) or None, earlier)
 
 
 def _read(

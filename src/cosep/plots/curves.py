@@ -1,5 +1,6 @@
 """Curves and dots: explained shares, stability of the selection, what its first rows explain, and errors of ranks."""
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def errors(explanation: Any, *, row_names: Names = None, col_names: Names = None
         What `explain` returns. One minus the squares of its ``row_errors`` and ``col_errors`` are drawn, as in
         ``explained`` of `Findings`; all-zero rows and columns are left out.
     row_names, col_names : list of str, optional
-        Shown when hovering. Default: "row 0", ... and "column 0", ...
+        Shown when hovering. Default: those of the explanation; "row 0", ... and "column 0", ... if it has none.
 
     Returns
     -------
@@ -43,7 +44,7 @@ def errors(explanation: Any, *, row_names: Names = None, col_names: Names = None
     --------
     >>> from cosep import CoSeparableNMF, explain, make_coseparable, plots
     >>> X, _ = make_coseparable(60, 40, 4, 3, noise=0.1, random_state=0)
-    >>> [len(curve.y) for curve in plots.errors(explain(CoSeparableNMF(4, 3).fit(X).factorization_, X)).data]
+    >>> [len(curve.y) for curve in plots.errors(explain(X, CoSeparableNMF(4, 3).fit(X))).data]
     [60, 40]
     """
     check_record(explanation, "explanation", ("row_errors", "col_errors"))
@@ -51,7 +52,8 @@ def errors(explanation: Any, *, row_names: Names = None, col_names: Names = None
     notes = []
     for kind, side, given in (("row", "row", row_names), ("column", "col", col_names)):
         values = check_column(getattr(explanation, f"{side}_errors"), f"explanation.{side}_errors")
-        names = check_names(given, f"{side}_names", len(values))
+        known = getattr(explanation, f"{side}_names", None) if given is None else given
+        names = check_names(known, f"{side}_names", len(values))
         order = np.argsort(values, kind="stable")[: int(np.isfinite(values).sum())]
         kept = np.unique(np.linspace(0, len(order) - 1, min(len(order), MOST_POINTS)).round().astype(int))
         if len(kept) < len(order):
@@ -84,7 +86,7 @@ def stability(result: Any, *, row_names: Names = None, col_names: Names = None) 
     result : Stability
         What `cosep.stability` returns. Frequency and similarity of its tables ``rows`` and ``cols`` are drawn.
     row_names, col_names : list of str, optional
-        Names of all rows and columns. Default: "row 0", ... and "column 0", ...
+        Names of all rows and columns. Default: those of the result, or "row 0", ... and "column 0", ...
 
     Returns
     -------
@@ -94,15 +96,14 @@ def stability(result: Any, *, row_names: Names = None, col_names: Names = None) 
     --------
     >>> from cosep import CoSeparableNMF, make_coseparable, plots, stability
     >>> X, _ = make_coseparable(60, 40, 4, 3, random_state=0)
-    >>> selection = CoSeparableNMF(4, 3).fit(X).factorization_.selection
-    >>> [len(dots.x) for dots in plots.stability(stability(X, selection, n_draws=2)).data]
+    >>> [len(dots.x) for dots in plots.stability(stability(X, CoSeparableNMF(4, 3).fit(X), n_draws=2)).data]
     [4, 4, 3, 3]
     """
     check_record(result, "result", ("rows", "cols", "n_draws", "share"))
     figure = graph_objects().Figure()
     sides = [
-        _stability_side("row", "rows", result.rows, "row_names", row_names),
-        _stability_side("column", "cols", result.cols, "col_names", col_names),
+        _stability_side("row", "rows", result.rows, row_names),
+        _stability_side("column", "cols", result.cols, col_names),
     ]
     n_draws, share = check_positive(result.n_draws, "result.n_draws"), check_number(result.share, "result.share", 0, 1)
     most = max(len(table["index"]) for _, _, table in sides)
@@ -110,7 +111,7 @@ def stability(result: Any, *, row_names: Names = None, col_names: Names = None) 
     ticks: list[tuple[int, str]] = []
     place = 0
     for color, (kind, names, table) in enumerate(sides):
-        listed_names = [name_of(names, int(i), kind) for i in table["index"][:MOST_LISTED]]
+        listed_names = names[:MOST_LISTED]
         places = np.arange(place, place + len(listed_names))
         _add_stability(figure, kind, listed_names, places, table, color)
         ticks += zip(places.tolist(), map(label, listed_names), strict=True)
@@ -129,12 +130,13 @@ def stability(result: Any, *, row_names: Names = None, col_names: Names = None) 
     )
 
 
-def _stability_side(
-    kind: str, side: str, table: Any, name: str, names: Names
-) -> tuple[str, NDArray[Any] | None, Table]:
+def _stability_side(kind: str, side: str, table: Any, given: Names) -> tuple[str, list[str], Table]:
     """Return the kind, the names and the checked table of one side of a `Stability`."""
     checked = check_table(table, f"result.{side}", STABILITY_COLUMNS)
-    return kind, check_names(names, name, int(checked["index"].max(initial=-1)) + 1), checked
+    own = None
+    with suppress(Exception):  # tables of users need not have names
+        own = check_names(table["name"], f"result.{side}['name']", len(checked["index"]))
+    return kind, _names_of(kind, checked["index"], given, own, f"{side[:3]}_names"), checked
 
 
 def _add_stability(figure: Figure, kind: str, names: list[str], places: Indices, table: Table, color: int) -> None:
@@ -210,7 +212,8 @@ def selection_path(path: Any, *, row_names: Names = None, col_names: Names = Non
     path : SelectionPath
         What `cosep.selection_path` returns.
     row_names, col_names : list of str, optional
-        Names of all rows and columns, shown when hovering. Default: "row 0", ... and "column 0", ...
+        Names of all rows and columns, shown when hovering. Default: those of the path, or "row 0", ... and "column
+        0", ...
 
     Returns
     -------
@@ -218,13 +221,16 @@ def selection_path(path: Any, *, row_names: Names = None, col_names: Names = Non
 
     Examples
     --------
-    >>> from cosep import make_coseparable, plots, selection_path
+    >>> from cosep import CoSeparableNMF, make_coseparable, plots, selection_path
     >>> X, _ = make_coseparable(60, 40, 4, 3, random_state=0)
-    >>> [len(curve.y) for curve in plots.selection_path(selection_path(X, 4, 3)).data]
+    >>> [len(curve.y) for curve in plots.selection_path(selection_path(X, CoSeparableNMF(4, 3).fit(X))).data]
     [4, 3, 4, 4]
     """
     path = checked_path(path, "path")
-    labels = _added("row", "row", path.row_indices, row_names), _added("column", "col", path.col_indices, col_names)
+    labels = (
+        _hover_names("row", path.row_indices, row_names, path.row_names, "row_names"),
+        _hover_names("column", path.col_indices, col_names, path.col_names, "col_names"),
+    )
     figure = graph_objects().Figure()
     for words, field, added in (
         ("rows alone", "rows", labels[0]),
@@ -256,10 +262,17 @@ def selection_path(path: Any, *, row_names: Names = None, col_names: Names = Non
     )
 
 
-def _added(kind: str, side: str, order: Indices, given: Names) -> list[str]:
-    """Return the names of the rows or columns of a path, to show when hovering."""
-    names = check_names(given, f"{side}_names", int(order.max()) + 1)
-    return [hovering(name_of(names, int(i), kind), HOVER_LETTERS) for i in order]
+def _hover_names(kind: str, order: Indices, given: Names, own: Names, parameter: str) -> list[str]:
+    """Return the names of some rows or columns to show when hovering: given for all, or their own."""
+    return [hovering(name, HOVER_LETTERS) for name in _names_of(kind, order, given, own, parameter)]
+
+
+def _names_of(kind: str, order: Indices, given: Names, own: Names, parameter: str) -> list[str]:
+    """Return the names of some rows or columns, from those given for all of them, or from their own."""
+    if given is None and own is not None:
+        return [name_of(own, place, kind) for place in range(len(order))]
+    names = check_names(given, parameter, int(order.max(initial=-1)) + 1)
+    return [name_of(names, int(i), kind) for i in order]
 
 
 def _curves(n_rows: Indices, n_cols: Indices) -> list[tuple[str, Indices]]:

@@ -11,6 +11,7 @@ from cosep.matrix.checks import check_nonzero
 from cosep.matrix.validation import as_matrix
 from cosep.plots.drawing import HOVER_LETTERS, MOST_LISTED, TICK_LETTERS, Figure, finished, heat_map, label
 from cosep.records.factorization import Factorization
+from cosep.records.model import factorization_of
 from cosep.utils.messages import counted
 
 # A core with at most this many rows and columns has its numbers written in it.
@@ -23,13 +24,13 @@ SATURATED_QUANTILE = 0.995
 MOST_MARKED = 75
 
 
-def core(factorization: Factorization) -> Figure:
+def core(model: Any) -> Figure:
     """Draw the core, ``X[rows][:, cols]``, as a heat map: a line for each topic, columns next to their topic.
 
     Parameters
     ----------
-    factorization : Factorization
-        That of a fitted `CoSeparableNMF`, or made by `mix`.
+    model : fitted CoSeparableNMF or Factorization
+        What was fitted, or what `mix` returned.
 
     Returns
     -------
@@ -40,9 +41,10 @@ def core(factorization: Factorization) -> Figure:
     --------
     >>> from cosep import CoSeparableNMF, make_coseparable, plots
     >>> X, _ = make_coseparable(60, 40, 4, 3, random_state=0)
-    >>> plots.core(CoSeparableNMF(4, 3).fit(X).factorization_).data[0].z.shape
+    >>> plots.core(CoSeparableNMF(4, 3).fit(X)).data[0].z.shape
     (4, 3)
     """
+    factorization = factorization_of(model)
     topics = topics_of(factorization)
     rows, order = topics.rows[:MOST_LISTED], topics.col_order[:MOST_LISTED]
     row_names = [f"{number}. {name_of(factorization.row_names, int(i), 'row')}" for number, i in enumerate(rows, 1)]
@@ -75,17 +77,17 @@ def _cut(shape: tuple[int, ...]) -> str:
     return f" The first {rows} of {shape[0]} rows and the first {cols} of {shape[1]} columns in this order are drawn."
 
 
-def matrix(factorization: Factorization, X: Any) -> Figure:
+def matrix(X: Any, model: Any) -> Figure:
     """Draw X with its rows and columns put together by cluster, averaged where there are too many to see.
 
     Colour shows the entries as they count in the norm of the model.
 
     Parameters
     ----------
-    factorization : Factorization
-        That of a fitted `CoSeparableNMF`, or made by `mix`.
     X : array-like or sparse of shape (m, n)
-        The matrix that it was fitted to.
+        The matrix that the model was fitted to.
+    model : fitted CoSeparableNMF or Factorization
+        What was fitted, or what `mix` returned.
 
     Returns
     -------
@@ -96,14 +98,15 @@ def matrix(factorization: Factorization, X: Any) -> Figure:
     --------
     >>> from cosep import CoSeparableNMF, make_coseparable, plots
     >>> X, _ = make_coseparable(600, 40, 4, 3, random_state=0)
-    >>> figure = plots.matrix(CoSeparableNMF(4, 3).fit(X).factorization_, X)
+    >>> figure = plots.matrix(X, CoSeparableNMF(4, 3).fit(X))
     >>> figure.data[0].z.shape[0] <= 150, figure.data[0].z.shape[1]
     (True, 40)
     """
+    factorization = factorization_of(model, X)
     topics = topics_of(factorization)
     M = as_matrix(X)
     if M.shape != factorization.shape:
-        msg = f"X has shape {M.shape}, but the factorization stands for a matrix of shape {factorization.shape}."
+        msg = f"X has shape {M.shape}, but the model stands for a matrix of shape {factorization.shape}."
         raise ValueError(msg)
     check_nonzero(M)
     picture = overview(factorization, topics, M)

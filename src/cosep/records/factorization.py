@@ -21,13 +21,15 @@ from cosep.records.fidelity import CoreDiagnosis, Fidelity
 from cosep.records.model_file import ARRAYS, OTHER_SIDE, pack, read_checked, unpack
 from cosep.records.product import CANCELLATION, balanced, mantissa, relative_error, relative_row_errors
 from cosep.records.selection import Selection
+from cosep.records.shares import shares_table, side_grids
+from cosep.utils.display import Readable, View, grid_of
 from cosep.utils.messages import one_line, shown
 from cosep.utils.paths import check_path
 from cosep.utils.types import Array, Indices
 
 
-@dataclass(frozen=True, eq=False)
-class Factorization:
+@dataclass(frozen=True, eq=False, repr=False)
+class Factorization(Readable):
     """``X ~ row_factor @ core @ col_factor``; a core of None is the identity.
 
     Parameters
@@ -89,6 +91,17 @@ class Factorization:
         if not isinstance(self.meta, Mapping):
             msg = f"meta={shown(self.meta)} must be a dictionary."
             raise ValueError(msg)
+
+    def _view(self) -> View:
+        m, n = self.shape
+        names, labels = (self.row_names, self.col_names), (self.row_labels, self.col_labels)
+        grids = () if self.selection is None else side_grids(self.selection, names, labels)
+        stored = self.meta.get("model")
+        if isinstance(stored, dict):
+            grids = (*grids, grid_of("", shares_table(stored["fidelity"], stored["bound"])))
+        rank = " x ".join(map(str, dict.fromkeys((self.row_factor.shape[1], self.col_factor.shape[0]))))
+        norm = "plain" if self.scaling is None else self.scaling.name
+        return View(f"Factorization of {m:,} rows and {n:,} columns, rank {rank}", (f"norm: {norm}",), grids)
 
     def _check_side(self, side: str, size: int) -> None:
         """Raise ValueError for labels, names, weights, indices or scales that do not fit the size of their side."""

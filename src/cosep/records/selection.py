@@ -5,7 +5,8 @@ from numbers import Integral, Real
 from typing import Any
 
 from cosep.matrix.checks import check_indices
-from cosep.utils.messages import shown
+from cosep.utils.display import Readable, View, brief_value
+from cosep.utils.messages import counted, shown
 from cosep.utils.types import Indices
 
 
@@ -13,8 +14,8 @@ class SelectionWarning(UserWarning):
     """The selection is smaller than asked for, or some of it explains nothing."""
 
 
-@dataclass(frozen=True, eq=False)
-class Selection:
+@dataclass(frozen=True, eq=False, repr=False)
+class Selection(Readable):
     """The rows and columns that a method selected, best first; a side that it does not select is None.
 
     Parameters
@@ -51,6 +52,14 @@ class Selection:
         if not isinstance(self.history, tuple):
             msg = f"history={shown(self.history)} must be a tuple."
             raise ValueError(msg)
+
+    def _view(self) -> View:
+        sides = (("row", self.row_indices), ("column", self.col_indices))
+        what = " and ".join(counted(len(one), kind) for kind, one in sides if one is not None) or "nothing"
+        lines = [f"{kind}s: {brief_value(one)}" for kind, one in sides if one is not None]
+        more = (("relative duality gap", self.gap), ("iterations", self.n_iter))
+        lines += [f"{name}: {brief_value(value)}" for name, value in more if value is not None]
+        return View(f"{type(self).__name__} of {what}", tuple(lines))
 
     @property
     def T(self) -> "Selection":

@@ -22,6 +22,7 @@ from cosep.findings.wording import brief, percent, readable, squeezed
 from cosep.matrix.validation import as_matrix
 from cosep.plots.drawing import Figure, label, template
 from cosep.records.factorization import Factorization
+from cosep.records.model import factorization_of
 from cosep.report.content import page_content
 from cosep.report.finder import finder_content, named_cols, named_rows
 from cosep.report.naming import Content
@@ -44,9 +45,9 @@ ROOM = ((None, MOST_KEPT), (100, MOST_KEPT), (40, 1000), (16, 500), (16, 0))
 
 
 def write_report(  # noqa: PLR0913 - all that a page can show
-    path: str | os.PathLike[str],
-    factorization: Factorization,
     X: Any,
+    model: Any,
+    path: str | os.PathLike[str],
     *,
     explanation: Any = None,
     stability: Any = None,
@@ -66,13 +67,13 @@ def write_report(  # noqa: PLR0913 - all that a page can show
 
     Parameters
     ----------
+    X : array-like or sparse of shape (m, n)
+        The matrix that the model was fitted to.
+    model : fitted CoSeparableNMF or Factorization
+        What was fitted, or what `mix` returned. The page uses its names, or those of X; it shows ``meta["note"]`` of a
+        factorization at the top, and lists ``meta["warnings"]``.
     path : path-like
         The name of the file, which appears only when it is complete.
-    factorization : Factorization
-        That of a fitted `CoSeparableNMF`, or made by `mix`. The page uses its ``row_names`` and ``col_names``, if it
-        has any, shows ``meta["note"]`` at the top, and lists ``meta["warnings"]``.
-    X : array-like or sparse of shape (m, n)
-        The matrix that it was fitted to.
     explanation : Explanation, optional
         What `explain` returns: why each row was selected, and how well every row and column is explained.
     stability : Stability, optional
@@ -107,13 +108,13 @@ def write_report(  # noqa: PLR0913 - all that a page can show
     >>> X, _ = make_coseparable(60, 40, 4, 3, random_state=0)
     >>> with TemporaryDirectory() as folder:
     ...     page = Path(folder) / "report.html"
-    ...     write_report(page, CoSeparableNMF(4, 3).fit(X).factorization_, X)
+    ...     write_report(X, CoSeparableNMF(4, 3).fit(X), page)
     ...     "<h1>" in page.read_text(encoding="utf-8")
     True
     """
     goal = _checked_path(path)
-    factorization = with_title(factorization, title, nouns)
-    found = describe(factorization, X, labels=labels)
+    factorization = with_title(factorization_of(model, X), title, nouns)
+    found = describe(X, factorization, labels=labels)
     known = {"explanation": explanation, "stability": stability, "rank": rank, "selection_path": selection_path}
     write_page(goal, found, factorization, X, **known, texts=texts, command=command)
 
@@ -192,7 +193,7 @@ def _cut_names(factorization: Factorization, letters: int | None) -> Factorizati
 def _figures(factorization: Factorization, X: Any, known: Content) -> dict[str, Figure]:
     """Return the figures of all that is known."""
     names: Content = {"row_names": factorization.row_names, "col_names": factorization.col_names}
-    figures = {"core": plots.core(factorization), "matrix": plots.matrix(factorization, X)}
+    figures = {"core": plots.core(factorization), "matrix": plots.matrix(X, factorization)}
     if known["explanation"] is not None:
         figures["errors"] = plots.errors(known["explanation"], **names)
     if known["stability"] is not None:

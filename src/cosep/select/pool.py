@@ -8,12 +8,13 @@ import numpy as np
 from cosep.matrix.checks import check_indices
 from cosep.solve.pursuit import Positions
 from cosep.utils.columns import flat
+from cosep.utils.display import Readable
 from cosep.utils.messages import shown
 from cosep.utils.types import Array
 
 
-@dataclass(frozen=True, eq=False)
-class Pool:
+@dataclass(frozen=True, eq=False, repr=False)
+class Pool(Readable):
     """The rows or columns that a selector may choose, and those that it must.
 
     Parameters

@@ -23,6 +23,7 @@ from cosep.matrix.validation import as_matrix
 from cosep.solve.nonnegative import coefficients
 from cosep.solve.pursuit import raise_nothing_to_select
 from cosep.solve.successive_projections import pursue
+from cosep.utils.display import Readable
 from cosep.utils.ties import SHARE_DIGITS, first_largest, near_largest
 from cosep.utils.types import Array, Callback, Indices
 
@@ -33,8 +34,8 @@ THRESHOLDS = np.arange(101) / 100
 WINDOW = 0.05
 
 
-@dataclass(frozen=True, eq=False)
-class Preselection:
+@dataclass(frozen=True, eq=False, repr=False)
+class Preselection(Readable):
     """Clusters of columns, and one representative column for each.
 
     Parameters

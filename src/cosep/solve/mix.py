@@ -14,6 +14,7 @@ import numpy as np
 
 from cosep.matrix.checks import check_callback, check_indices, check_number, check_positive
 from cosep.matrix.filled import filled
+from cosep.matrix.frame_names import frame_col_names, frame_row_names
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.norm import Scaling
 from cosep.matrix.scaling import check_scaling, check_weights, norm_of
@@ -71,6 +72,7 @@ def mix(
         ``meta["objective"]`` holds ``1/2 ||X - P1 S P2||^2 / ||X||^2`` at the start and after each alternation that
         lowered it, in the norm. ``row_factor`` is the exact minimiser for the final ``core @ col_factor`` in the type
         of X. ``row_labels`` and ``col_labels`` are clusters: the component with the largest share in a row or column.
+        Names are those of a data frame.
 
     Examples
     --------
@@ -86,7 +88,8 @@ def mix(
     check_selection(selection, M.shape)
     check_callback(callback)
     norm = norm_of(M, check_scaling(scaling, M.shape), check_weights(sample_weight, M.shape[0]))
-    return fit_factors(M, selection, norm.scaling_of(M), Budget("mix", max_iter, tol, callback), norm.weights)
+    found = fit_factors(M, selection, norm.scaling_of(M), Budget("mix", max_iter, tol, callback), norm.weights)
+    return replace(found, row_names=frame_row_names(X), col_names=frame_col_names(X))
 
 
 @one_blas_thread

@@ -1,7 +1,9 @@
-"""Positions of names."""
+"""Positions of names, and names of positions."""
 
+from itertools import count
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from cosep.utils.columns import flat
@@ -50,3 +52,36 @@ def positions_of(wanted: Any, names: NDArray[Any] | None, parameter: str) -> Any
         )
         raise ValueError(msg)
     return [where[name] for name in listed]
+
+
+def names_at(positions: NDArray[np.intp], names: NDArray[Any] | None, kind: str) -> NDArray[np.str_]:
+    """Return the names at some positions: "row 17" for a ``kind`` without names, and "" for a negative position.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep.utils.lookup import names_at
+    >>> names_at(np.array([2, -1]), None, "row").tolist()
+    ['row 2', '']
+    """
+    named = ["" if j < 0 else f"{kind} {j}" if names is None else str(names[j]) for j in positions]
+    return np.array(named, dtype=np.str_)
+
+
+def distinct_names(names: NDArray[Any]) -> NDArray[Any]:
+    """Return names that all differ: repeated ones are numbered.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cosep.utils.lookup import distinct_names
+    >>> distinct_names(np.array(["tea", "jam", "tea"])).tolist()
+    ['tea', 'jam', 'tea (2)']
+    """
+    taken: set[str] = set()
+    kept = []
+    for name in map(str, names):
+        free = name if name not in taken else next(one for k in count(2) if (one := f"{name} ({k})") not in taken)
+        taken.add(free)
+        kept.append(free)
+    return np.array(kept, dtype=object)

@@ -70,6 +70,19 @@ def plural(noun: str) -> str:
     return noun if noun.endswith("s") else f"{noun}s"
 
 
+def percent(share: float) -> str:
+    """Return a share in percent; "0.0%" and "100.0%" only for exactly nothing and exactly all."""
+    text = f"{share:.1%}".replace("-", "\u2212")
+    if text.lstrip("\u2212") == "0.0%":
+        return "less than 0.1%" if share > 0 else "0.0%"
+    return "more than 99.9%" if text == "100.0%" and share < 1 - 1e-12 else text
+
+
+def brief(share: float) -> str:
+    """Return a share in percent, short enough for a table."""
+    return percent(share).replace("less than ", "<").replace("more than ", ">")
+
+
 class _Short(reprlib.Repr):
     """A short `repr`; arrays, tables and records that contain them are shown by their type."""
 

@@ -28,6 +28,10 @@ def blood():
         return anndata.read_h5ad(path)
 
 
+def marker_names(adata):
+    return {str(name) for names in adata.uns["cosep"]["markers"].values() for name in names}
+
+
 def planted(form=np.asarray, dtype=np.float64):
     X, truth = make_coseparable(30, 20, 3, 3, random_state=0)
     X = np.concatenate([X, np.zeros((1, 20))]).astype(dtype)
@@ -46,14 +50,16 @@ def test_real_cells_are_annotated_and_a_file_keeps_it(blood, tmp_path):
     assert adata.obsm["X_cosep"].dtype == np.float32
     assert (adata.obs["cosep_selected"].sum(), adata.var["cosep_selected"].sum()) == (12, 8)
     stored = adata.uns["cosep"]
-    assert stored["col_names"].tolist() == adata.var_names[stored["col_indices"]].tolist()
+    assert marker_names(adata) == set(adata.var_names[stored["marker_indices"]])
+    for topic, genes in stored["markers"].items():
+        assert (adata.var["cosep"][genes] == topic).all()
     # The topics of cells and genes, multiplied, are what the refitted fidelity is measured by.
     X, scaling = adata.raw.X.toarray(), model.factorization_.scaling
     left = X - adata.obsm["X_cosep"] @ adata.varm["cosep"].T
     error, norm = (np.linalg.norm(scaling.rows[:, None] * part * scaling.cols) for part in (left, X))
     assert stored["metrics"]["refitted_fidelity"] == pytest.approx(1 - (error / norm) ** 2, abs=1e-5)
     assert stored["metrics"]["refitted_fidelity"] <= stored["metrics"]["bound"]
-    assert explain(model.factorization_, adata.raw.X).cols["name"].tolist() == stored["col_names"].tolist()
+    assert explain(adata.raw.X, model.factorization_).cols["index"].tolist() == stored["marker_indices"].tolist()
 
     # Clusters of cells have to do with what they were sorted by, and are ready for a plot or a test of genes.
     clusters = adata.obs["cosep"]
@@ -70,7 +76,10 @@ def test_real_cells_are_annotated_and_a_file_keeps_it(blood, tmp_path):
     pd.testing.assert_series_equal(again.var["cosep"], adata.var["cosep"])
     assert again.uns["cosep"]["params"] == stored["params"]
     assert again.uns["cosep"]["metrics"] == stored["metrics"]
-    assert again.uns["cosep"]["row_names"].tolist() == stored["row_names"].tolist()
+    assert again.uns["cosep"]["prototypes"].tolist() == stored["prototypes"].tolist()
+    assert {k: list(names) for k, names in again.uns["cosep"]["markers"].items()} == {
+        k: list(names) for k, names in stored["markers"].items()
+    }
 
 
 def test_scaled_cells_are_refused_with_the_way_out(blood):
@@ -88,8 +97,8 @@ def test_scaled_cells_are_refused_with_the_way_out(blood):
 def test_what_was_planted_is_found_in_every_storage(form):
     adata, truth = planted(form)
     annotate(adata, 3, 3)
-    assert set(adata.uns["cosep"]["row_indices"]) == set(truth.row_indices)
-    assert set(adata.uns["cosep"]["col_names"]) == {f"gene{j}" for j in truth.col_indices}
+    assert set(adata.uns["cosep"]["prototype_indices"]) == set(truth.row_indices)
+    assert marker_names(adata) == {f"gene{j}" for j in truth.col_indices}
     assert adata.uns["cosep"]["metrics"]["refitted_fidelity"] == pytest.approx(1.0, abs=1e-9)
     assert adata.obs["cosep"].isna().tolist() == [False] * 30 + [True]
     assert set(adata.obs["cosep"].cat.categories) <= {"0", "1", "2"}
@@ -121,7 +130,7 @@ def test_cells_and_genes_of_one_block_have_one_number(scaling, n_rows, n_cols):
     if n_rows == 4:
         for block in range(4):
             assert len({*of_cells[cells == block], *of_genes[genes == block]}) == 1
-    np.testing.assert_array_equal(block_of[adata.uns["cosep"]["col_clusters"]], genes[model.col_indices_])
+    np.testing.assert_array_equal(block_of[adata.uns["cosep"]["marker_topics"]], genes[model.col_indices_])
 
 
 def test_layers_keys_and_parameters(tmp_path):
@@ -158,8 +167,8 @@ def test_a_view_becomes_an_object_of_its_own_and_its_parent_stays():
 def test_pools_by_name():
     adata, _ = planted()
     annotate(adata, 3, 3, row_pool=Pool(include=["cell9"]), col_pool=Pool(candidates=["gene1", "gene2", "gene4"]))
-    assert adata.uns["cosep"]["row_names"][0] == "cell9"
-    assert sorted(adata.uns["cosep"]["col_names"]) == ["gene1", "gene2", "gene4"]
+    assert adata.uns["cosep"]["prototypes"][0] == "cell9"
+    assert sorted(marker_names(adata)) == ["gene1", "gene2", "gene4"]
     with pytest.raises(ValueError, match=r"col_pool names \['nonsense'\]"):
         annotate(adata, 3, 3, col_pool=Pool(include=["nonsense"]))
 

@@ -11,10 +11,11 @@ from cosep.findings.describe import describe
 from cosep.fit.pools import pool_by_position
 from cosep.matrix.validation import as_matrix
 from cosep.select.pool import Pool
-from cosep.solve.labels import partner_clusters
+from cosep.solve.labels import factor_labels
 from cosep.utils.extras import optional
 from cosep.utils.layers import anndata_layer, anndata_layer_names
 from cosep.utils.messages import shown
+from cosep.utils.types import Indices
 
 
 def annotate(
@@ -53,21 +54,31 @@ def annotate(
 
         ``obsm["X_cosep"]``, ``varm["cosep"]``
             How much of each topic a cell has, ``row_factor_``, and a gene, ``components_.T``: column k is that of the
-            k-th selected cell.
+            k-th selected cell, the prototype of topic k.
         ``obs["cosep"]``, ``var["cosep"]``
-            Clusters of cells and of genes, categorical: "0", "1", .... Both are numbered by the selected cells: a gene
-            is in the cluster of cells that its own cluster goes with most. Missing for an all-zero cell or gene.
+            The topic with the largest share in a cell, and in a gene: "0", "1", ..., categorical. Cells and genes of
+            topic k have the same number k. Missing for an all-zero cell or gene.
         ``obs["cosep_selected"]``, ``var["cosep_selected"]``
-            Whether a cell or gene is selected.
+            Whether a cell is a prototype, and a gene a marker.
         ``uns["cosep"]``
-            ``row_indices`` and ``row_names`` of the selected cells, of which the k-th stands for cluster k;
-            ``col_indices``, ``col_names`` and ``col_clusters`` of the selected genes; ``metrics``, with the fidelities,
-            their bound and ``n_iter``; ``params``, the parameters of the fit.
+            ``prototypes``, the names of the selected cells, of which the k-th stands for topic k, and ``markers``, the
+            names of the selected genes of each topic: ``{"0": [...], "1": [...]}``, without topics that have none;
+            ``prototype_indices`` and ``marker_indices``, their positions in the order of the selection, and
+            ``marker_topics``; ``metrics``, with the fidelities, their bound and ``n_iter``; ``params``, the parameters
+            of the fit.
 
     Notes
     -----
-    ``scanpy.pl.umap(adata, color="cosep")``, ``scanpy.tl.rank_genes_groups(adata, groupby="cosep")`` and
-    ``scanpy.pp.neighbors(adata, use_rep="X_cosep")`` work, and ``adata.write_h5ad`` keeps everything.
+    With scanpy, for counts in ``adata.X``::
+
+        cosep.annotate(adata, n_rows=10, n_cols=10)
+        scanpy.pp.neighbors(adata)
+        scanpy.tl.umap(adata)
+        scanpy.pl.umap(adata, color="cosep")
+        scanpy.pl.dotplot(adata, adata.uns["cosep"]["markers"], groupby="cosep")
+
+    ``scanpy.tl.rank_genes_groups(adata, groupby="cosep")`` and ``scanpy.pp.neighbors(adata, use_rep="X_cosep")`` work
+    too, and ``adata.write_h5ad`` keeps everything.
 
     Examples
     --------
@@ -76,7 +87,7 @@ def annotate(
     >>> X, truth = make_coseparable(60, 40, 4, 4, random_state=0)
     >>> adata = anndata.AnnData(X)
     >>> model = annotate(adata, n_rows=4, n_cols=4)
-    >>> set(adata.uns["cosep"]["row_indices"]) == set(truth.row_indices)
+    >>> set(adata.uns["cosep"]["prototype_indices"]) == set(truth.row_indices)
     True
     >>> adata.obsm["X_cosep"].shape, adata.varm["cosep"].shape, int(adata.var["cosep_selected"].sum())
     ((60, 4), (40, 4), 4)
@@ -92,24 +103,28 @@ def annotate(
         **options,
     ).fit(values)
     model.result_ = replace(model.result_, row_names=row_names, col_names=col_names)
-    found = describe(model.factorization_, values)
+    found = describe(values, model)
     with warnings.catch_warnings():
         # The documentation says that a view becomes a copy.
         warnings.simplefilter("ignore", _anndata().ImplicitModificationWarning)
         adata.obs[key] = _clusters(model.row_labels_)
-    homes = home_clusters(model)
-    labels = np.asarray(model.column_labels_)
-    adata.var[key] = _clusters(np.where(labels < 0, -1, homes[labels]))
+    genes = gene_topics(model)
+    adata.var[key] = _clusters(genes)
+    chosen, of_markers = np.asarray(model.col_indices_), genes[np.asarray(model.col_indices_)]
     adata.obs[f"{key}_selected"] = found.rows["selected"]
     adata.var[f"{key}_selected"] = found.cols["selected"]
     adata.obsm[f"X_{key}"] = model.row_factor_
     adata.varm[key] = np.ascontiguousarray(model.components_.T)
+
+    def genes_of(k: int) -> Any:
+        return col_names[chosen[of_markers == k]].astype(str)
+
     adata.uns[key] = {
-        "row_indices": np.array([topic.index for topic in found.topics]),
-        "col_indices": np.array([entry.index for entry in found.selected_cols]),
-        "row_names": np.array([topic.name for topic in found.topics]),
-        "col_names": np.array([entry.name for entry in found.selected_cols]),
-        "col_clusters": homes,
+        "prototypes": row_names[model.row_indices_].astype(str),
+        "markers": {str(k): genes_of(k) for k in np.unique(of_markers[of_markers >= 0])},
+        "prototype_indices": np.asarray(model.row_indices_),
+        "marker_indices": chosen,
+        "marker_topics": of_markers,
         "metrics": {
             "row_fidelity": found.fidelity.rows,
             "col_fidelity": found.fidelity.cols,
@@ -123,14 +138,12 @@ def annotate(
     return model
 
 
-def home_clusters(model: CoSeparableNMF) -> Any:
-    """Return for each cluster of columns the cluster of rows that it goes with most, by the core.
-
-    A cluster of rows that no cluster of columns goes with most gets none.
-    """
+def gene_topics(model: CoSeparableNMF) -> Indices:
+    """Return the topic with the largest share in each column: ``||D p_k|| h_kj`` for factors p and components h."""
     scaling, P1 = model.factorization_.scaling, np.asarray(model.row_factor_, dtype=np.float64)
     strengths = np.linalg.norm(P1 if scaling is None else scaling.unit()[0][:, None] * P1, axis=0)
-    return partner_clusters(np.asarray(model.core_, dtype=np.float64).T, strengths)
+    filled = np.asarray(model.column_labels_) >= 0
+    return factor_labels(np.asarray(model.components_, dtype=np.float64).T, strengths, filled)
 
 
 def _anndata() -> Any:
