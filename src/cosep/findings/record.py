@@ -6,7 +6,7 @@ from typing import NamedTuple
 from cosep.records.fidelity import Fidelity
 from cosep.records.shares import shares_table
 from cosep.utils.display import Readable, View, grid_of
-from cosep.utils.messages import plural
+from cosep.utils.messages import counted, percent, plural
 from cosep.utils.types import Array, Indices, Table
 
 # Columns of a topic that its printed form names.
@@ -143,7 +143,7 @@ class Topic(Readable):
         return View(
             f"Topic {self.name}",
             (
-                f"rows: {self.size:,} ({self.share:.1%})",
+                f"rows: {self.size:,} ({self.share:.1%}), explains {percent(self.explains)}",
                 *(
                     f"{what}: {', '.join(one.name for one in entries)}"
                     for what, entries in (("anchors", self.anchors), ("columns", self.columns), ("rows", self.closest))
@@ -151,6 +151,12 @@ class Topic(Readable):
                 ),
             ),
         )
+
+
+def unassigned_line(found: "Findings") -> str:
+    """Return how many rows no topic speaks for."""
+    number = counted(found.n_unassigned, found.nouns.row)
+    return f"unassigned: {number}, of which less than {found.min_explained:.0%} each is explained"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -266,15 +272,17 @@ class Findings(Readable):
         return sum(topic.size for topic in rest), sum(topic.explains for topic in rest)
 
     def _view(self) -> View:
-        m, n = self.shape
+        (m, n), nouns = self.shape, self.nouns
         columns = {
             "topic": [*range(len(self.topics))],
             "representative": [topic.name for topic in self.topics],
-            "columns": [", ".join(one.name for one in topic.columns[:MOST_NAMED]) for topic in self.topics],
-            "rows": [topic.size for topic in self.topics],
+            nouns.cols: [", ".join(one.name for one in topic.columns[:MOST_NAMED]) for topic in self.topics],
+            nouns.rows: [topic.size for topic in self.topics],
+            "explains": [percent(topic.explains) for topic in self.topics],
         }
         shares = grid_of("", shares_table(self.fidelity, self.bound))
-        return View(f"Findings of {m:,} rows and {n:,} columns", (), (grid_of("", columns), shares))
+        title = f"Findings of {counted(m, nouns.row)} and {counted(n, nouns.col)}"
+        return View(title, (unassigned_line(self),), (grid_of("", columns), shares))
 
     @property
     def shares(self) -> dict[str, float]:

@@ -9,10 +9,8 @@ from cosep.io.child_process import ChildReader
 from cosep.io.input_source import InputError, InputSource
 from cosep.io.named_matrix import NamedMatrix, as_names, build_named_matrix
 from cosep.utils.extras import check_installed
-from cosep.utils.layers import RAW, Layer, choose_layer, layer_names
+from cosep.utils.layers import NOUNS, RAW, Layer, choose_layer, layer_names
 
-# What a row and a column of an AnnData are called.
-NOUNS = ("cell", "gene")
 SCRIPT = Path(__file__).with_name("h5ad_script.py")
 
 
