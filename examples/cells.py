@@ -17,8 +17,9 @@ package = find_spec("scanpy")
 if package is None or package.origin is None:
     msg = "This example needs the cells that come with scanpy: install scanpy."
     raise SystemExit(msg)
-warnings.simplefilter("ignore", FutureWarning)  # it is an old file
-adata = anndata.read_h5ad(Path(package.origin).parent / "datasets" / "10x_pbmc68k_reduced.h5ad")
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it is an old file
+    adata = anndata.read_h5ad(Path(package.origin).parent / "datasets" / "10x_pbmc68k_reduced.h5ad")
 
 model = annotate(adata, n_rows=10, n_cols=10, layer="raw")
 genes = list(model.selected_features_)
