@@ -17,6 +17,7 @@ from cosep import CoSeparableNMF, Factorization, RankChoice, describe, make_cose
 from cosep.cli import demo, fit, main, matrix_source, progress, summary, transform
 from cosep.cli.app import app
 from cosep.datasets import load_docstrings
+from cosep.findings.wording import squeezed
 from cosep.io.named_matrix import NamedMatrix, numbered
 from cosep.kernels.compile import is_compiled
 from cosep.select import BOTH_SELECTORS
@@ -55,7 +56,10 @@ def test_json_says_what_was_chosen(answer):
         assert topic["row"] not in topic["others"]
         assert set(topic["others"]) <= set(corpus.documents.tolist())
     filled = np.count_nonzero(corpus.counts.sum(axis=1))
-    assert sum(topic["size"] for topic in answer["topics"]) == filled
+    assert sum(topic["cluster_size"] for topic in answer["topics"]) == filled
+    assert sum(topic["size"] for topic in answer["topics"]) + answer["unassigned"]["count"] == len(corpus.documents)
+    assert sum(topic["explains"] for topic in answer["topics"]) == pytest.approx(answer["fidelity"]["refitted"])
+    assert (answer["title"], answer["nouns"]) == (demo.TITLE, ["function", "word"])
 
 
 def test_the_tour_ends_with_the_path_of_a_report(answer, folder):
@@ -95,7 +99,7 @@ def test_anchor_words_occur_in_the_docstring_of_their_function(answer):
 
 def test_the_same_is_said_every_time(answer, tmp_path):
     source = matrix_source.MatrixSource(demo.read_docstrings)
-    options = fit.FitOptions(12, 12, report=False)
+    options = fit.FitOptions(12, 12, report=False, title=demo.TITLE)
     again = fit.run(source, tmp_path, options, fit.OutputOptions(quiet=True), "cosep demo")
     changing = {"seconds", "files", "command", "path"}  # the path comes with the report
     assert {name: part for name, part in again.items() if name not in changing} == {
@@ -118,23 +122,29 @@ def test_the_library_finds_what_the_command_prints(answer, found):
 
 def test_the_table_names_every_row_and_the_lines_below_it_the_shares(answer, found):
     out = io.StringIO()
-    summary.print_findings(found, Console(file=out, width=120), row="function", column="word")
+    summary.print_findings(found, Console(file=out, width=120))
     text = " ".join(out.getvalue().split())
     for topic in answer["topics"]:
         assert topic["row"] in text
         assert topic["anchors"][0] in text
-    for part, share in answer["fidelity"].items():
-        assert f"{share:.1%}" in text
-        assert f"{share / answer['bound'][part]:.1%}" in text
-    assert f"which is {answer['fidelity']['refitted'] / answer['bound']['refitted']:.1%} of what any 12" in text
+        assert f"{topic['size']:,} {topic['explains']:.1%}" in text
+    assert f"unassigned {answer['unassigned']['count']:,}" in text
+    assert f"explain {answer['fidelity']['refitted']:.1%} of the matrix" in text
+    assert (
+        f"which is {answer['fidelity']['refitted'] / answer['bound']['refitted']:.1%} of what any 12 topics could"
+        in text
+    )
 
 
-def test_names_stay_whole_on_a_narrow_terminal(answer, found):
+@pytest.mark.parametrize("width", [50, 80, 100])
+def test_names_lose_their_middle_on_a_narrow_terminal(answer, found, width):
     out = io.StringIO()
-    summary.print_findings(found, Console(file=out, width=80))
+    summary.print_findings(found, Console(file=out, width=width))
     lines = out.getvalue().splitlines()
-    assert max(map(len, lines)) <= 80
-    assert all(topic["row"] in out.getvalue() for topic in answer["topics"])
+    assert max(map(len, lines)) <= width
+    room = max(width - summary.OTHER_COLUMNS, summary.MIN_WIDTH)
+    if width > 50:
+        assert all(squeezed(topic["row"], room) in out.getvalue() for topic in answer["topics"])
 
 
 def test_names_of_any_length_and_with_brackets_leave_room_for_the_rest():
@@ -144,7 +154,7 @@ def test_names_of_any_length_and_with_brackets_leave_room_for_the_rest():
     out = io.StringIO()
     summary.print_findings(found, Console(file=out, width=80))
     assert max(map(len, out.getvalue().splitlines())) <= 80
-    assert all(part in out.getvalue() for part in ("[red]", "[b]", "[/b]", "1 row shares nothing"))
+    assert all(part in out.getvalue() for part in ("[red]", "[b]", "[/b]", "1 row (50.0% of all) is unassigned"))
 
 
 def test_what_the_library_warns_about_is_said(tmp_path):
@@ -235,12 +245,6 @@ def test_a_terminal_shows_stages_rounds_and_the_first_compilation(monkeypatch):
 def test_a_pipe_shows_no_progress():
     with progress.progress(Console(file=io.StringIO())) as callback:
         assert callback is None
-
-
-def test_names_lose_what_they_share():
-    assert summary._without_shared_prefix("scipy.stats.mstats.rankdata", "scipy.stats.rankdata") == "mstats.rankdata"
-    assert summary._without_shared_prefix("sklearn.svm.SVC", "scipy.stats.rankdata") == "sklearn.svm.SVC"
-    assert summary._without_shared_prefix("scipy.stats.zscore", "scipy.stats.zscore") == "zscore"
 
 
 @pytest.mark.parametrize("words", [["--help"], *([command, "--help"] for command in ("demo", "fit", "compare"))])

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from cosep import Pool, annotate, clustering_accuracy, explain, make_coseparable
+from cosep import Pool, annotate, clustering_accuracy, describe, explain, make_coseparable
 
 anndata = pytest.importorskip("anndata")
 
@@ -233,3 +233,12 @@ def test_without_the_package_the_way_out_is_told(monkeypatch):
 def test_the_package_is_loaded_only_when_needed():
     code = "import sys; from cosep import annotate, explain, stability; print('anndata' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_the_model_of_an_anndata_calls_rows_cells_and_columns_genes():
+    anndata = pytest.importorskip("anndata")
+    X, _ = make_coseparable(30, 20, 3, 3, random_state=0)
+    found = describe(X, annotate(anndata.AnnData(X), n_rows=3, n_cols=3))
+    assert found.nouns == ("cell", "gene")
+    assert "3 of 30 cells were selected" in found.sentences[0]
+    assert "Findings of 30 cells and 20 genes" in repr(found)

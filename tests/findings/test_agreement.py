@@ -76,16 +76,20 @@ def test_labels_tables_and_new_rows_agree(case):
 def test_sizes_of_topics_are_counts_of_labels(case):
     X, model, found = case
     counts = np.bincount(model.row_labels_[model.row_labels_ >= 0], minlength=R1)
-    assert [topic.size for topic in found.topics] == counts.tolist()
-    assert sum(topic.size for topic in found.topics) == M - 1
+    assert [topic.cluster_size for topic in found.topics] == counts.tolist()
+    assert sum(topic.cluster_size for topic in found.topics) == M - 1
+    assert sum(topic.size for topic in found.topics) + found.n_unassigned == M
+    enough = np.nan_to_num(found.rows["explained"]) >= found.min_explained
+    np.testing.assert_array_equal(found.rows["assigned"], enough)
     assert all(topic.share == topic.size / X.shape[0] for topic in found.topics)
 
 
 def test_parts_add_up_and_stay_below_their_bound(case):
     X, model, found = case
     atol = 1e-6 if X.dtype == np.float32 else 1e-9
-    assert np.nansum(found.rows["explains"]) == pytest.approx(found.fidelity.rows, abs=atol)
-    assert np.nansum(found.cols["explains"]) == pytest.approx(found.fidelity.cols, abs=atol)
+    assert np.nansum(found.rows["explains"]) == pytest.approx(found.fidelity.refitted, abs=atol)
+    assert np.nansum(found.cols["explains"]) == pytest.approx(found.fidelity.refitted, abs=atol)
+    assert [topic.explains for topic in found.topics] == found.rows["explains"][model.row_indices_].tolist()
     assert [entry.value for entry in found.selected_cols] == found.cols["explains"][model.col_indices_].tolist()
     for share, bound in zip(found.fidelity, found.bound, strict=True):
         assert share <= bound <= 1
@@ -137,7 +141,8 @@ def test_blocks_with_a_sample_of_all_rows_agree_with_memory(scaling, kind, weigh
     assert (found.scaling, found.n_unassigned, found.shape) == (expected.scaling, expected.n_unassigned, (M, N))
     labels = np.concatenate([factors.row_labels for _, _, factors in written])
     np.testing.assert_array_equal(labels, np.asarray(model.row_labels_))
-    assert np.nansum(found.cols["explains"]) == pytest.approx(found.fidelity.cols, abs=1e-9)
+    assert np.nansum(found.cols["explains"]) == pytest.approx(found.fidelity.refitted, abs=1e-9)
+    assert [one.name for one in found.unassigned] == [one.name for one in expected.unassigned]
     for name, column in found.cols.items():
         if column.dtype.kind == "f":
             np.testing.assert_allclose(column, expected.cols[name], atol=1e-9)
@@ -145,6 +150,8 @@ def test_blocks_with_a_sample_of_all_rows_agree_with_memory(scaling, kind, weigh
             np.testing.assert_array_equal(column, expected.cols[name])
     for one, other in zip(found.topics, expected.topics, strict=True):
         assert (one.index, one.name, one.size, one.anchors) == (other.index, other.name, other.size, other.anchors)
+        assert one.cluster_size == other.cluster_size
+        assert one.explains == pytest.approx(other.explains, abs=1e-9)
         for part in ("values", "columns", "closest"):
             ours, theirs = getattr(one, part), getattr(other, part)
             assert [entry.name for entry in ours] == [entry.name for entry in theirs]

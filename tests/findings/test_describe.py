@@ -8,9 +8,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 import stand_ins
 from cosep import CoSeparableNMF, Factorization, Selection, describe, explain, make_coseparable, mix
+from cosep.cli.summary import summary_of
+from cosep.cli.tables import share_columns
+from cosep.findings.describe import with_names
+from cosep.findings.wording import percent
+from cosep.report.content import page_content
+
+NUMBERS = ["explained", "assigned", "explains"]
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +39,7 @@ def found(data):
 def test_tables_are_what_a_data_frame_takes(data, found):
     X, model = data
     rows, cols = pd.DataFrame(found.rows), pd.DataFrame(found.cols)
-    assert list(rows) == ["name", "cluster", "representative", "membership", "selected", "explained", "explains"]
+    assert list(rows) == ["name", "cluster", "representative", "membership", "selected", *NUMBERS]
     assert list(cols) == list(rows)
     assert (len(rows), len(cols)) == X.shape
     assert rows["cluster"].tolist() == model.row_labels_.tolist()
@@ -55,13 +65,14 @@ def test_a_row_belongs_to_what_it_holds_most_of(data, found):
             continue
         assert found.rows["representative"][i] == f"row {model.row_indices_[parts[i].argmax()]}"
         assert found.rows["membership"][i] == pytest.approx(parts[i].max() / parts[i].sum())
-    assert found.n_unassigned == (~parts.any(axis=1)).sum()
+    explained = np.nan_to_num(1 - model.factorization_.row_errors(X) ** 2)
+    assert found.n_unassigned == (explained < found.min_explained).sum() == (~found.rows["assigned"]).sum()
 
 
 def test_shares_add_up_to_the_fidelity(data, found):
     X, model = data
-    for table, share in ((found.rows, model.row_fidelity_), (found.cols, model.col_fidelity_)):
-        assert np.nansum(table["explains"]) == pytest.approx(share, abs=1e-9)
+    for table in (found.rows, found.cols):
+        assert np.nansum(table["explains"]) == pytest.approx(model.refitted_fidelity_, abs=1e-9)
         assert np.isfinite(table["explains"]).tolist() == table["selected"].tolist()
     assert found.fidelity == pytest.approx(
         (model.row_fidelity_, model.col_fidelity_, model.core_fidelity_, model.refitted_fidelity_), abs=1e-12
@@ -91,8 +102,9 @@ def test_topics_agree_with_the_tables_and_with_the_explanation(data, found):
     why = explain(X, model.factorization_)
     for k, topic in enumerate(found.topics):
         assert topic.index == model.row_indices_[k]
-        assert topic.size == (found.rows["representative"] == topic.name).sum() == why.rows["size"][k]
-        assert found.rows["explains"][topic.index] == pytest.approx(why.rows["share"][k])
+        assert topic.cluster_size == (found.rows["representative"] == topic.name).sum() == why.rows["size"][k]
+        assert topic.explains == found.rows["explains"][topic.index]
+        assert topic.size == (found.rows["assigned"] & (found.rows["cluster"] == k)).sum()
         assert all(found.rows["representative"][entry.index] == topic.name for entry in topic.closest)
         assert topic.index not in [entry.index for entry in topic.closest]
         assert all(anchor.value == X[topic.index, anchor.index] for anchor in topic.anchors)
@@ -127,7 +139,7 @@ def test_units_do_not_matter_to_shares(exponent, data, found):
 def test_no_sentence_is_long(found):
     assert max(len(sentence.split()) for sentence in found.sentences) <= 45
     assert f"{found.fidelity.refitted:.1%} of the matrix, which is" in found.sentences[1]
-    assert "of what any 3 components could." in found.sentences[1]
+    assert "of what any 3 topics could." in found.sentences[1]
 
 
 def test_a_bound_is_that_of_the_norm_and_of_the_matrix(data, found):
@@ -149,7 +161,7 @@ def test_names_are_used_exactly():
     found = describe(X, stand_ins.factorize(X, rows, cols))
     assert found.rows["name"][3] == "document 3"
     assert [topic.name for topic in found.topics] == ["document 0", "document 8", "document 14"]
-    assert "\u201cdocument 0\u201d" in found.sentences[3]
+    assert "\u201cdocument 0\u201d" in found.sentences[2]
     names = np.array([f"{i}\n" + "x" * 900 for i in range(len(X))])
     long = replace(stand_ins.factorize(X, rows, cols), row_names=names)
     assert describe(X, long).topics[0].name == "0\n" + "x" * 900
@@ -182,6 +194,82 @@ def test_labels_that_are_missing_are_those_of_the_factors(data):
     plain = describe(X, replace(model.factorization_, row_labels=None, col_labels=None))
     np.testing.assert_array_equal(plain.rows["cluster"], model.row_labels_)
     np.testing.assert_array_equal(plain.cols["cluster"], model.column_labels_)
+
+
+def test_each_component_explains_its_own_part(data, found):
+    """The parts are those of the formula, computed with dense matrices."""
+    X, model = data
+    D, E = model.factorization_.scaling.rows, model.factorization_.scaling.cols
+    A, P, H = D[:, None] * X * E, D[:, None] * model.row_factor_, model.components_ * E
+    fitted = P @ H
+    for k, topic in enumerate(found.topics):
+        expected = ((2 * A - fitted) * np.outer(P[:, k], H[k])).sum() / (A**2).sum()
+        assert topic.explains == pytest.approx(expected, abs=1e-12)
+
+
+@given(
+    X=arrays(float, st.tuples(st.integers(3, 12), st.integers(3, 9)), elements=st.integers(0, 5).map(float)),
+    scaling=st.sampled_from([None, "degree", "rows"]),
+    seed=st.integers(0, 100),
+)
+@settings(max_examples=60, deadline=None)
+def test_shares_on_page_tables_and_json_agree_and_add_up(X, scaling, seed):
+    X[0, 0] += 1.0
+    rng = np.random.default_rng(seed)
+    chosen = Selection(rng.permutation(len(X))[:3], rng.permutation(X.shape[1])[:2])
+    record = mix(X, chosen, scaling=scaling, max_iter=1 + seed % 4)
+    found = describe(X, record)
+    whole = found.fidelity.refitted
+    topics = [topic.explains for topic in found.topics]
+    assert sum(topics) == pytest.approx(whole, abs=1e-9)
+    for table in (found.rows, found.cols):
+        assert np.nansum(table["explains"]) == pytest.approx(whole, abs=1e-9)
+    assert sum(topic.size for topic in found.topics) + found.n_unassigned == len(X)
+    A = X if record.scaling is None else record.scaling.rows[:, None] * X * record.scaling.cols
+    squares = (A**2).sum(axis=1)
+    assert np.nansum(found.rows["explained"] * squares) / squares.sum() == pytest.approx(whole, abs=1e-6)
+
+    summary = summary_of(found)
+    assert [one["explains"] for one in summary["topics"]] == topics
+    assert sum(one["size"] for one in summary["topics"]) + summary["unassigned"]["count"] == len(X)
+    assert summary["fidelity"]["refitted"] == whole
+    page = page_content(found, with_names(record))
+    assert [one["explains"] for one in page["topics"]] == [percent(part) for part in topics]
+    assert [one["size"] for one in page["topics"]] == [one["size"] for one in summary["topics"]]
+    assert page["explained"]["parts"]["refitted"]["share"] == percent(whole)
+    assert page["unassigned"]["count"] == summary["unassigned"]["count"]
+    written = share_columns(found.rows)
+    assert [written["explains"][topic.index] for topic in found.topics] == pytest.approx(topics, abs=5e-5)
+    assert sum(written["assigned"]) == len(X) - found.n_unassigned
+
+
+def test_clusters_are_compared_with_classes(data, found):
+    X, model = data
+    clusters = found.rows["cluster"]
+    same = describe(X, model.factorization_, labels=[f"class {k}" for k in clusters]).classes
+    assert same.representatives == tuple(f"class {k}" for k in range(4))
+    assert same.largest == same.representatives
+    assert same.purity == (1.0,) * 4
+    assert (same.ari, same.nmi) == (pytest.approx(1.0), pytest.approx(1.0))
+    other = describe(X, model.factorization_, labels=np.arange(len(X)) % 2).classes
+    assert all(0.5 <= share <= 1.0 for share in other.purity)
+    assert other.ari < 0.5
+    for bad in ("class", ["a"], 3, [["a"] * len(X)]):
+        with pytest.raises(ValueError, match="labels must be the class of each of the 40 rows"):
+            describe(X, model.factorization_, labels=bad)
+
+
+def test_titles_and_nouns_are_those_that_are_stored(data):
+    X, model = data
+    record = replace(model.factorization_, meta={"title": "Mice", "nouns": ["cell", "gene"]})
+    found = describe(X, record)
+    assert (found.title, found.nouns) == ("Mice", ("cell", "gene"))
+    assert (
+        found.sentences[0] == "4 of 40 cells were selected, one for each topic, and 3 of 25 genes that mark the topics."
+    )
+    assert "1 cell (" in found.sentences[3]
+    for meta in ({"title": 3, "nouns": "ab"}, {"nouns": [1, None]}, {"nouns": ["\n", ""]}, {"nouns": ["a"]}):
+        assert describe(X, replace(record, meta=meta)).nouns == ("row", "column")
 
 
 def test_pandas_is_not_needed():

@@ -164,10 +164,11 @@ def test_the_page_says_what_is_explained_its_bound_and_the_norm(noisy, tmp_path,
     shares = (model.row_fidelity_, model.col_fidelity_, model.core_fidelity_, model.refitted_fidelity_)
     for share, bound in zip(shares, model.fidelity_bound_, strict=True):
         assert f"{percent(share)} ({percent(share / bound)} of the bound {percent(bound)})" in text
-    assert f"{percent(shares[3] / model.fidelity_bound_.refitted)} of what any 3 components could" in text
+    assert f"{percent(shares[3] / model.fidelity_bound_.refitted)} of what any 3 topics could" in text
     assert text.count(norm_sentence(describe(noisy, model.factorization_))) == 1
     assert f"(scaling: {scaling or 'none'})" in text
     assert "A row belongs to the topic with the largest share in it." in text
+    assert f"no 3 topics of any kind could explain more than {percent(model.fidelity_bound_.refitted)}" in text
     assert f"ends at {percent(max(model.fidelity_bound_))}, the largest bound, not at 100%." in text
 
 
@@ -183,7 +184,7 @@ def test_bars_and_their_bounds_have_one_scale(noisy):
     top = model.fidelity_bound_.rows
     assert top == max(model.fidelity_bound_)
     shares = (model.row_fidelity_, model.col_fidelity_, model.core_fidelity_, model.refitted_fidelity_)
-    for key, share, bound in zip(explained["parts"], shares, model.fidelity_bound_, strict=True):
+    for key, share, bound in zip(("rows", "cols", "core", "refitted"), shares, model.fidelity_bound_, strict=True):
         assert lengths_of(explained, key) == pytest.approx((share / top, bound / top), abs=1e-6)
     assert lengths_of(explained, "rows")[1] == 1.0
     assert lengths_of(explained, "cols")[1] < 1.0
@@ -208,8 +209,8 @@ def test_a_negative_share_has_a_number_and_no_bar(noisy, tmp_path):
     write_report(noisy, bad, path)
     assert f"{percent(bad.fidelity(noisy).core)} (0.0% of the bound" in Page(path).text
     gauges = [value for name, value in Page(path).attributes if name == "style" and "--end" in value]
-    assert len(gauges) == 4
-    assert gauges[2].startswith("--part:0.0000;")
+    assert len(gauges) == 5
+    assert gauges[-1].startswith("--part:0.0000;")
 
 
 def test_tiny_shares_fill_the_scale_and_whole_ones_end_at_all(data, tmp_path):
@@ -247,7 +248,8 @@ def test_rows_that_were_left_out_of_the_fit_are_reported(noisy, tmp_path):
     result = CoSeparableNMF(3, 2).fit(noisy, sample_weight=weights).factorization_
     path = tmp_path / "report.html"
     write_report(noisy, result, path, explanation=explain(noisy, result))
-    assert sum(topic["size"] for topic in content_of(result, noisy)["topics"]) == len(noisy)
+    content = content_of(result, noisy)
+    assert sum(topic["size"] for topic in content["topics"]) + content["unassigned"]["count"] == len(noisy)
     assert "all-zero row" not in Page(path).text
 
 
@@ -350,7 +352,8 @@ def test_what_was_not_computed_is_said_or_absent(data, tmp_path):
     path = tmp_path / "report.html"
     write_report(X, result, path)
     text = Page(path).text
-    assert text.count("Not computed for this page") == 2 + len(result.selection.row_indices)
+    assert text.count("Not computed for this page") == 1
+    assert "What would be lost without it" not in text
     assert "How many rows and columns" not in text
     assert "CoSeparableNMF(n_rows=3, n_cols=3, scaling=None)" in text
 
@@ -371,12 +374,13 @@ def test_a_proven_gap_and_a_suspicious_core_are_put_in_words():
     X, rows, cols = stand_ins.blocks()
     X[9, 0] = 1.0
     proven = mix(X, Selection(np.array(rows), np.array(cols), gap=2e-9, n_iter=7))
-    said = " ".join(content_of(proven, X)["certificate"])
+    content = content_of(proven, X)
+    said = " ".join([*content["certificate"], *content["warnings"]])
     assert "gap of 2.0e-09" in said
     assert "7 rounds" in said
     assert "plain NMF" in said
     apart = mix(X, Selection(np.array([1, 8]), np.array([12, 13, 14])))
-    said = " ".join(content_of(apart, X)["certificate"])
+    said = " ".join(content_of(apart, X)["warnings"])
     assert "1 row and 3 columns" in said or "All zero in the core" in said
 
 
@@ -409,7 +413,7 @@ def test_a_fitted_estimator_is_reported(tmp_path):
     write_report(X, result, path, explanation=stand_ins.explanation(result, zeros=[3]))
     text = Page(path).text
     assert "1 all-zero row left out" in text
-    assert "1 row shares nothing" in text
+    assert "1 row (5.6% of all) is unassigned" in text
 
 
 BAD = {

@@ -7,10 +7,13 @@ import time
 from contextlib import contextmanager
 from itertools import product
 
+import numpy as np
 import pytest
 from playwright.sync_api import sync_playwright
 
 import stand_ins
+from cosep.findings.describe import describe
+from cosep.findings.wording import brief
 from cosep.report import write_report
 
 FLAGS = [
@@ -23,7 +26,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-FIGURES = ("core", "matrix", "errors", "stability", "path", "rank")
+FIGURES = ("matrix", "core", "errors", "stability", "path", "rank")
 SIZES = {"wide": {"width": 1280, "height": 900}, "narrow": {"width": 400, "height": 800}}
 PAPERS = {"light": "rgb(255, 255, 255)", "dark": "rgb(26, 33, 37)"}
 PATIENCE = 30.0
@@ -71,6 +74,9 @@ def page_of(tmp_path_factory):
                 result,
                 written[case],
                 texts=texts,
+                labels=[f"<b>class {i % 2}</b>" for i in range(X.shape[0])],
+                title="Pages <script>window.hacked=1</script>" if case == "hostile" else "Pages",
+                nouns=("<i>page", "letter") if case == "hostile" else ("page", "letter"),
                 explanation=stand_ins.explanation(result),
                 stability=stand_ins.stability(result),
                 rank=stand_ins.rank_choice(),
@@ -216,12 +222,130 @@ def test_the_keyboard_reaches_the_findings_first(browser, page_of):
         assert {"tab-1", "topic-1", "SUMMARY"} <= reached
 
 
+def test_the_topics_come_before_any_picture(browser, page_of):
+    with opened(browser, page_of("blocks")) as page:
+        assert page.locator("h1").inner_text() == "Pages"
+        assert page.locator(".subtitle").inner_text() == "18 pages \u00d7 15 letters, 3 topics"
+        assert page.locator("main h2").first.inner_text() == "The topics"
+        tops = [page.locator(one).first.bounding_box()["y"] for one in ("#overview", "#trust", ".plot", "#method")]
+        assert tops == sorted(tops)
+        assert tops[0] < SIZES["wide"]["height"]
+        text = page.locator("#overview").inner_text()
+        assert all(f"document {i}" in text for i in (0, 8, 14))
+
+
+def rows_of(page):
+    """Return the numbers of the topics in the table, in the order in which they are shown."""
+    return [int(one.get_attribute("data-topic")) for one in page.locator("#overview tbody tr:visible").all()]
+
+
+def test_the_table_of_topics_is_sorted_by_its_headers(browser, page_of):
+    X, result, _ = CASES["blocks"]()
+    explains = [topic.explains for topic in describe(X, result).topics]
+    with opened(browser, page_of("blocks")) as page:
+        assert rows_of(page) == [1, 2, 3]
+        for title, up in (("pages", [3, 2, 1]), ("explains", (np.argsort(explains) + 1).tolist()), ("no.", [1, 2, 3])):
+            control = page.locator("#overview thead button", has_text=title)
+            head = control.locator("xpath=..")
+            control.click()
+            if head.get_attribute("aria-sort") == "descending":
+                assert rows_of(page) == up[::-1]
+                control.click()
+            assert head.get_attribute("aria-sort") == "ascending"
+            assert rows_of(page) == up
+            assert page.locator("#overview [aria-sort]").count() == 1
+        page.locator("#pictures summary").click()
+        table = page.locator("#pictures table")
+        before = table.locator("tbody th").all_inner_texts()
+        for _ in range(2):
+            table.locator("thead button").first.click()
+        assert table.locator("tbody th").all_inner_texts() == before[::-1]
+
+
+def test_search_finds_topics_rows_and_columns(browser, page_of):
+    with opened(browser, page_of("blocks")) as page:
+        for words, topics, found in (
+            ("document 8", [2], ["document 8"]),
+            ("WORD 13", [3], ["word 13"]),
+            ("document 1", [1, 2, 3], ["document 1", "document 14"]),
+            ("nothing of this", [], []),
+            ("", [1, 2, 3], []),
+        ):
+            page.locator("#search").fill(words)
+            names = page.locator("#matches button").all_inner_texts()
+            assert names[: len(found)] == found
+            assert set(topics) >= set(rows_of(page)) if words == "document 1" else rows_of(page) == topics
+        page.locator("#search").fill("document 12")
+        page.keyboard.press("Enter")
+        assert page.locator("#answer h3").inner_text() == "document 12"
+
+
+def test_why_not_this_one_is_answered_for_every_row_and_column(browser, page_of):
+    X, *_ = CASES["blocks"]()
+    with opened(browser, page_of("blocks")) as page:
+        box = page.locator("#answer")
+        assert not box.is_visible()
+        page.locator("#topic-1 .bars .look", has_text="document 3").click()
+        said = box.inner_text()
+        own = X[:8] ** 2
+        assert "100.0% of this page is explained by the model." in said
+        assert "1. document 0" in said
+        assert "Nearest selected page: “document 0”, with a cosine of 1.00." in said
+        share = brief(own.sum() / (X**2).sum())
+        assert f"it would explain {share} of the matrix; “document 0” explains {share} in this way." in said
+        page.locator("#answer .close").click()
+        assert not box.is_visible()
+        for side, size, chosen in (("document", 18, (0, 8, 14)), ("word", 15, (0, 5, 12))):
+            for i in range(size):
+                page.locator("#search").fill(f"{side} {i}")
+                page.keyboard.press("Enter")
+                assert box.locator("h3").inner_text() == f"{side} {i}"
+                text = box.inner_text()
+                assert ("is selected." in text) == (i in chosen)
+                assert ("Why not this one?" in text) == (i not in chosen)
+        page.set_viewport_size(SIZES["narrow"])
+        assert page.evaluate("document.documentElement.scrollWidth") <= SIZES["narrow"]["width"]
+
+
+def test_folds_open_and_hold_the_certificates(browser, page_of):
+    with opened(browser, page_of("blocks")) as page:
+        proof = page.get_by_text("condition number")
+        assert not proof.is_visible()
+        page.locator("#details > summary").click()
+        assert proof.is_visible()
+        assert page.get_by_text("cosep fit <folder>").is_visible()
+        lost = page.locator("#topic-1 .why")
+        assert not lost.locator("p").is_visible()
+        lost.locator("summary").click()
+        assert "together would explain" in lost.inner_text()
+
+
+def test_classes_are_shown_with_their_measures(browser, page_of):
+    X, result, _ = CASES["blocks"]()
+    classes = describe(X, result, labels=np.arange(18) % 2).classes
+    with opened(browser, page_of("blocks")) as page:
+        cells = page.locator("#overview .class-cell").all_inner_texts()
+        assert len(cells) == 3
+        assert all(
+            "<b>class 0</b>" in cell and brief(part) in cell for cell, part in zip(cells, classes.purity, strict=True)
+        )
+        trust = page.locator("#trust").inner_text()
+        for share in (classes.ari, classes.nmi, classes.accuracy, classes.accuracy_of_one_cluster):
+            assert f"{share:.3f}" in trust
+
+
 def test_hostile_names_do_nothing(browser, page_of):
     with opened(browser, page_of("hostile")) as page:
         drawn(page)
         for k in range(3):
             page.locator('[role="tab"]').nth(k).click()
             page.locator(f"#topic-{k + 1} blockquote").hover()
+        for name in stand_ins.HOSTILE[:7]:
+            page.locator("#search").fill(name)
+            page.keyboard.press("Enter")
+        assert page.locator("#answer img, #answer script, #matches img").count() == 0
+        assert page.locator("h1").inner_text() == "Pages <script>window.hacked=1</script>"
+        page.locator("#search").fill("")
         assert page.evaluate("window.hacked") is None
         assert page.evaluate("document.scripts.length") == 3
         assert page.evaluate("document.images.length") == 0
@@ -274,7 +398,7 @@ def test_text_stands_out_from_what_is_behind_it(browser, page_of, scheme):
 
 
 def test_bars_of_what_is_explained_end_within_their_tracks(browser, page_of):
-    measures = """[...document.querySelectorAll(".gauge")].map((gauge) => {
+    measures = """[...document.querySelectorAll(".measures .gauge")].map((gauge) => {
         const track = gauge.getBoundingClientRect(), list = gauge.closest("ul").getBoundingClientRect();
         const filled = parseFloat(getComputedStyle(gauge, "::before").width);
         return [filled, gauge.clientWidth, track.left - list.left, list.right - track.right, track.height];
@@ -283,6 +407,7 @@ def test_bars_of_what_is_explained_end_within_their_tracks(browser, page_of):
         for viewport in SIZES.values():
             page.set_viewport_size(viewport)
             wait_for(page, f"innerWidth === {viewport['width']}")
+            page.evaluate("() => { document.getElementById('details').open = true; }")
             gauges = page.evaluate(measures)
             assert len(gauges) == 4
             for filled, track, left, right, height in gauges:
@@ -292,7 +417,7 @@ def test_bars_of_what_is_explained_end_within_their_tracks(browser, page_of):
             widest = max(track for _, track, *_ in gauges)
             assert widest > 0.4 * viewport["width"]
             parts = page.evaluate(
-                "[...document.querySelectorAll('.gauge')].map((g) => g.style.getPropertyValue('--part'))"
+                "[...document.querySelectorAll('.measures .gauge')].map((g) => g.style.getPropertyValue('--part'))"
             )
             for (filled, track, *_), part in zip(gauges, parts, strict=True):
                 assert filled == pytest.approx(float(part) * track, abs=1.0)

@@ -24,6 +24,7 @@ from cosep.cli.options import (
     LabelOptions,
     Method,
     Model,
+    NamingOptions,
     Quiet,
     ReadOptions,
     Rows,
@@ -75,15 +76,15 @@ def demo(
     Example:  cosep demo --rows 8 --cols 8
     """
     with plain_errors():
-        from cosep.cli.demo import RANKS, run_demo  # noqa: PLC0415 - help is quick without the numerics
+        from cosep.cli.demo import RANKS, TITLE, run_demo  # noqa: PLC0415 - help is quick without the numerics
         from cosep.cli.fit import FitOptions, OutputOptions  # noqa: PLC0415 - as above
 
-        options = FitOptions(rows, cols, method, scaling_named(scaling), choose_rank=True, ranks=RANKS)
+        options = FitOptions(rows, cols, method, scaling_named(scaling), choose_rank=True, ranks=RANKS, title=TITLE)
         run_demo(out, options, OutputOptions(as_json=as_json, quiet=quiet), command_line())
 
 
 @app.command()
-@with_options(labelled=LabelOptions, reading=ReadOptions, in_blocks=BlockOptions)
+@with_options(naming=NamingOptions, labelled=LabelOptions, reading=ReadOptions, in_blocks=BlockOptions)
 def fit(  # noqa: PLR0913 - the options of a command
     context: typer.Context,
     source: InputOrBlocks,
@@ -104,6 +105,7 @@ def fit(  # noqa: PLR0913 - the options of a command
     stability: Annotated[
         int, typer.Option(help="How often to select again from parts of the data, for the report. 0 turns it off.")
     ] = 10,
+    naming: NamingOptions,
     labelled: LabelOptions,
     reading: ReadOptions,
     in_blocks: BlockOptions,
@@ -170,6 +172,7 @@ def fit(  # noqa: PLR0913 - the options of a command
             report=report,
             n_draws=stability,
             kept=kept,
+            **naming.of_fit(source),
         )
         run(data, folder, options, OutputOptions(as_json=as_json, quiet=quiet), command_line())
 

@@ -51,6 +51,7 @@ class BlockSource:
         self.path, self.layer, self.options, self.earlier = path, layer, options, earlier
         self.pools: dict[str, Any] = {}
         self.choice: RankChoice | None = None
+        self.nouns: tuple[str, str] | None = None
         self.checkpoint = None if options.checkpoint is None else Checkpoint(options.checkpoint)
 
     def session(self) -> AbstractContextManager[None]:

@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 
 from cosep.cli.console import print_json, print_lines, table_console
 from cosep.cli.fit import default_count
@@ -17,13 +15,22 @@ from cosep.matrix.checks import check_choice, check_count, check_nonzero
 from cosep.matrix.validation import as_matrix
 from cosep.utils.messages import counted
 
+# The columns of the table: what they hold, and their titles in two lines.
 TITLES = {
-    "explained": "explained,\nrefitted",
-    "row": "by the\nrows",
-    "col": "by the\ncolumns",
-    "core": "by the\ncore",
-    "accuracy": "accuracy of\nclusters",
+    "explained": ("explained,", "refitted"),
+    "row": ("by the", "rows"),
+    "col": ("by the", "columns"),
+    "core": ("by the", "core"),
+    "accuracy": ("accuracy of", "clusters"),
+    "ari": ("adjusted", "Rand"),
+    "nmi": ("mutual", "inform."),
+    "seconds": ("", "seconds"),
 }
+FORMATS = {"ari": ".3f", "nmi": ".3f", "seconds": ".2f"}
+# What needs known classes.
+OF_CLASSES = ("accuracy", "ari", "nmi")
+# Letters between two columns.
+GAP = "  "
 
 
 def run(
@@ -35,41 +42,80 @@ def run(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Run the methods one after the other and print one line for each."""
+    """Run the methods one after the other and print a line for each when it has finished."""
     names = [check_choice(name, "methods", METHODS) for name in names] or list(METHODS)
+    # Each line is printed below a bar that has ended, so that they do not write to the same place of a terminal.
     with progress(Console(stderr=True), quiet=quiet or as_json) as callback:
+        (callback or no_progress)("read", 0, 1, np.nan)
         data = read()
         check_nonzero(as_matrix(data.values))
         m, n = data.values.shape
         n_rows = check_count(default_count(asked[0], m), "n_rows", m, "n_samples")
         n_cols = check_count(default_count(asked[1], n), "n_cols", n, "n_features")
-        lines = []
-        for step, line in enumerate(compare_methods(data.values, n_rows, n_cols, names, data.labels, scaling), 1):
-            lines.append(line)
-            (callback or no_progress)("compare", step, len(names), np.nan)
-    answer = {"shape": [m, n], "n_rows": n_rows, "n_cols": n_cols, "scaling": scaling, "methods": lines}
+    answer: dict[str, Any] = {"shape": [m, n], "n_rows": n_rows, "n_cols": n_cols, "scaling": scaling, "methods": []}
     if data.labels is not None:
         answer["accuracy_of_one_cluster"] = single_cluster_accuracy(data.labels)
+    table = None if as_json or quiet else MethodTable(answer, names, table_console())
+    for line in compare_methods(data.values, n_rows, n_cols, names, data.labels, scaling):
+        answer["methods"].append(line)
+        if table is not None:
+            table.print_method(line)
     if as_json:
         print_json(answer)
-    elif not quiet:
-        print_comparison(answer, table_console())
+    elif table is not None:
+        table.finish()
 
 
-def print_comparison(answer: dict[str, Any], console: Console) -> None:
-    """Print the comparison as a table."""
-    (m, n), single = answer["shape"], answer.get("accuracy_of_one_cluster")
-    selected = f"{counted(answer['n_rows'], 'row')} and {counted(answer['n_cols'], 'column')}"
-    print_lines(console, f"{counted(m, 'row')} x {counted(n, 'column')}; {selected} selected.")
-    columns = [name for name in TITLES if name != "accuracy" or single is not None]
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("method")
-    for title in (*(TITLES[name] for name in columns), "seconds"):
-        table.add_column(title, justify="right")
-    for line in answer["methods"]:
-        shares = [f"{line[name]:.1%}" if name in line else "" for name in columns]
-        table.add_row(line["method"], *shares, f"{line['seconds']:.2f}" if "seconds" in line else "")
-    console.print(table, highlight=False)
-    if single is not None:
-        print_lines(console, f"Accuracy is the paper's measure; all rows in one cluster have {single:.1%}.")
-    print_lines(console, *(f"{line['method']}: {line['note']}" for line in answer["methods"] if "note" in line))
+class MethodTable:
+    """The comparison as a table whose lines are printed one by one.
+
+    Parameters
+    ----------
+    answer : dict
+        Its ``shape``, ``n_rows``, ``n_cols`` and, if there are labels, ``accuracy_of_one_cluster``.
+    names : iterable of str
+        The methods that will follow.
+    console : Console
+    """
+
+    def __init__(self, answer: dict[str, Any], names: Iterable[str], console: Console) -> None:
+        self.console, self.single = console, answer.get("accuracy_of_one_cluster")
+        self.columns = [name for name in TITLES if name not in OF_CLASSES or self.single is not None]
+        self.width = max(map(len, ["method", *names]))
+        self.notes: list[str] = []
+        m, n = answer["shape"]
+        selected = f"{counted(answer['n_rows'], 'row')} and {counted(answer['n_cols'], 'column')}"
+        self._print(f"{counted(m, 'row')} x {counted(n, 'column')}; {selected} selected.", "")
+        for line, first in enumerate(("", "method")):
+            self._print_cells(first, {name: TITLES[name][line] for name in self.columns})
+        self._print("-" * (self.width + sum(len(GAP) + self._width(name) for name in self.columns)))
+
+    def print_method(self, line: dict[str, Any]) -> None:
+        """Print what a method reached."""
+        cells = {name: format(line[name], FORMATS.get(name, ".1%")) for name in self.columns if name in line}
+        self._print_cells(line["method"], cells)
+        if "note" in line:
+            self.notes.append(f"{line['method']}: {line['note']}")
+
+    def finish(self) -> None:
+        """Print what the measures mean, and why methods have no numbers."""
+        self._print("")
+        if self.single is not None:
+            self._print(
+                f"Accuracy is the paper's measure; all rows in one cluster have {self.single:.1%}, and 0 by the "
+                "adjusted Rand index and the normalized mutual information."
+            )
+        self._print(*self.notes)
+
+    def _width(self, name: str) -> int:
+        return max(map(len, TITLES[name]))
+
+    def _print_cells(self, first: str, cells: dict[str, str]) -> None:
+        rest = (f"{GAP}{cells.get(name, ''):>{self._width(name)}}" for name in self.columns)
+        self._print(f"{first:<{self.width}}{''.join(rest)}".rstrip())
+
+    def _print(self, *lines: str) -> None:
+        """Print lines at once, also to a pipe."""
+        if lines:
+            print_lines(self.console, *lines)
+            self.console.file.flush()

@@ -19,7 +19,7 @@ from cosep.cli.folder import FILES, complete_folder
 from cosep.cli.progress import no_progress, progress
 from cosep.cli.summary import print_findings, summary_of
 from cosep.cli.tables import formula_warning, save_core, save_table, share_columns
-from cosep.findings.record import Findings
+from cosep.findings.record import Findings, Nouns
 from cosep.matrix.checks import check_choice, check_count, check_number
 from cosep.matrix.scaling import SCALINGS
 from cosep.records.factorization import Factorization
@@ -55,6 +55,10 @@ class FitOptions:
         How often to select again from parts of the data, for the report.
     kept : tuple of int, optional
         How many rows and columns come from an earlier answer. Default: none.
+    title : str
+        What the data are called.
+    row_noun, col_noun : str, optional
+        What a row and a column are called. Default: what the data tell, or "row" and "column".
     """
 
     n_rows: int | None = None
@@ -67,6 +71,9 @@ class FitOptions:
     report: bool = True
     n_draws: int = 10
     kept: tuple[int, int] | None = None
+    title: str = ""
+    row_noun: str | None = None
+    col_noun: str | None = None
 
 
 @dataclass(frozen=True)
@@ -79,20 +86,17 @@ class OutputOptions:
         As one JSON object.
     quiet : bool
         Not at all.
-    row, column : str
-        What rows and columns are called.
     """
 
     as_json: bool = False
     quiet: bool = False
-    row: str = "row"
-    column: str = "column"
 
 
 class FitSource(Protocol):
     """What is fitted: a matrix in memory, or in blocks of rows."""
 
     choice: RankChoice | None
+    nouns: tuple[str, str] | None
 
     def session(self) -> AbstractContextManager[None]:
         """Return the context in which everything runs, such as a connection to a cluster."""
@@ -128,6 +132,7 @@ def run(source: FitSource, out: Path, options: FitOptions, output: OutputOptions
         with complete_folder(out) as folder, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             meta: dict[str, Any] = {"method": options.method, "scaling": options.scaling, "command": command}
+            meta |= naming(options, source.nouns)
             if options.kept is not None:
                 meta |= {"kept_rows": options.kept[0], "kept_cols": options.kept[1]}
             record = source.fit(options, meta, callback)
@@ -148,6 +153,14 @@ def run(source: FitSource, out: Path, options: FitOptions, output: OutputOptions
     summary["files"] = [str(out / name) for name in FILES if (out / name).exists()]
     print_answer(found, summary, source.choice, output)
     return summary
+
+
+def naming(options: FitOptions, nouns: tuple[str, str] | None) -> dict[str, Any]:
+    """Return what the data, a row and a column are called, as far as it is known, to be stored with the model."""
+    row, col = Nouns() if nouns is None else nouns
+    chosen = [options.row_noun or row, options.col_noun or col]
+    known = {} if chosen == [*Nouns()] else {"nouns": chosen}
+    return known | ({"title": options.title} if options.title else {})
 
 
 def check_options(options: FitOptions, shape: tuple[int, int]) -> None:
@@ -185,13 +198,6 @@ def print_answer(found: Findings, summary: dict[str, Any], choice: RankChoice | 
     # Of other numbers than those that were asked for, the report says what they predict.
     if choice is not None and (choice.n_rows, choice.n_cols) == (summary["n_rows"], summary["n_cols"]):
         print_lines(console, choice.reason)
-    print_findings(found, console, row=output.row, column=output.column)
-    lines = []
-    if "accuracy" in summary:
-        accuracy, single = summary["accuracy"], summary["accuracy_of_one_cluster"]
-        lines.append(
-            f"Accuracy of the clusters against the labels, by the paper's measure: {accuracy:.3f} (all rows in one "
-            f"cluster: {single:.3f})."
-        )
-    lines += [*summary["warnings"], f"Done in {summary['seconds']:.1f} s. Written:"]
+    print_findings(found, console)
+    lines = [*summary["warnings"], f"Done in {summary['seconds']:.1f} s. Written:"]
     print_lines(console, *lines, *(f"  {file}" for file in summary["files"]))

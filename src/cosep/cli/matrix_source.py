@@ -19,12 +19,10 @@ from cosep.cli.summary import path_of
 from cosep.cli.tables import check_zero_bytes, save_table, share_columns
 from cosep.estimators import CoSeparableNMF
 from cosep.findings.assessments import exchange_sentences, sides_of
-from cosep.findings.comparison import single_cluster_accuracy
 from cosep.findings.describe import describe
 from cosep.findings.record import Findings
 from cosep.io import NamedMatrix
 from cosep.io.weights import read_weights
-from cosep.metrics import clustering_accuracy
 from cosep.records.factorization import Factorization
 from cosep.report.page import write_page
 from cosep.utils.messages import shown
@@ -62,6 +60,7 @@ class MatrixSource:
         self.table: dict[str, Any] = {"table": dict(table)} if table else {}
         self.pools: dict[str, Any] = {}
         self.choice: RankChoice | None = None
+        self.nouns: tuple[str, str] | None = None
         self.norm: dict[str, Any] = {}
         self.path: SelectionPath | None = None
 
@@ -75,7 +74,7 @@ class MatrixSource:
         if self.earlier is not None:
             data = self.earlier.columns_of(data)
             self.pools = self.earlier.pools_in(data)
-        self.data = data
+        self.data, self.nouns = data, data.nouns
         check_zero_bytes(self.data.row_names, self.data.col_names)
         m, n = self.data.values.shape
         return int(m), int(n)
@@ -102,18 +101,13 @@ class MatrixSource:
 
     def describe(self, record: Factorization, folder: Path, callback: Callback) -> Findings:  # noqa: ARG002 - no pass to report
         """Return the findings, and write the table of rows."""
-        found = describe(self.data.values, record)
+        found = describe(self.data.values, record, labels=self.data.labels)
         save_table(folder / "rows.csv", share_columns(found.rows))
         return found
 
-    def more(self, found: Findings, record: Factorization) -> dict[str, Any]:  # noqa: ARG002 - labels alone matter
-        """Return the accuracy of the clusters, if there are labels, and the path, if there is a report."""
-        labels = self.data.labels
-        more = {} if self.path is None else {"path": path_of(self.path, record)}
-        if labels is None:
-            return more
-        accuracy = clustering_accuracy(labels, record.row_labels)
-        return {"accuracy": accuracy, "accuracy_of_one_cluster": single_cluster_accuracy(labels), **more}
+    def more(self, found: Findings, record: Factorization) -> dict[str, Any]:  # noqa: ARG002 - the path alone matters
+        """Return the path, if there is a report."""
+        return {} if self.path is None else {"path": path_of(self.path, record)}
 
     def write_report(
         self, path: Path, found: Findings, record: Factorization, options: FitOptions, callback: Callback | None

@@ -9,6 +9,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from cosep.cli.parsing import file_name
+
 MATRICES = "A matrix (.mtx, .npz, .npy, .csv, .tsv, .xlsx, .parquet, .mat, .h5ad)"
 TEXTS = "texts (a folder of .txt, a .txt with one text per line, .jsonl, or a table with --text-column)"
 BLOCKS = "blocks of rows that need not fit in memory (a Zarr store, or a folder of .npz, .npy or .parquet)"
@@ -119,6 +121,32 @@ class LabelOptions:
         typer.Option(help="A file with the class of each row, to score the clusters: one per line, or name,class."),
     ] = None
     label_column: Annotated[str | None, typer.Option(help="The column or field with the class of each row.")] = None
+
+
+@dataclass(frozen=True)
+class NamingOptions:
+    """What the data, a row and a column are called in the answer."""
+
+    title: Annotated[str | None, typer.Option(help="The title of the report. Default: the name of INPUT.")] = None
+    row_noun: Annotated[
+        str | None,
+        typer.Option(help="What a row is called. Default: document for texts, cell for .h5ad, else row."),
+    ] = None
+    col_noun: Annotated[
+        str | None,
+        typer.Option(help="What a column is called. Default: word for texts, gene for .h5ad, else column."),
+    ] = None
+
+    def of_fit(self, source: Path) -> dict[str, Any]:
+        """Return them as `FitOptions` takes them; raise ValueError for an empty one."""
+        for name, word in (("title", self.title), ("row-noun", self.row_noun), ("col-noun", self.col_noun)):
+            if word is not None and not word.strip():
+                msg = f"--{name} is empty; pass a word, or leave it out."
+                raise ValueError(msg)
+        return {"title": file_name(source) if self.title is None else self.title} | {
+            "row_noun": self.row_noun,
+            "col_noun": self.col_noun,
+        }
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,12 @@ def stem(source: Path) -> str:
     return "answer" if source == Path("-") else plain.stem
 
 
+def file_name(source: Path) -> str:
+    """Return the name of a file or folder, to be shown."""
+    name = "standard input" if source == Path("-") else Path(os.path.realpath(source)).name
+    return SURROGATES.sub("\ufffd", name)
+
+
 def command_line() -> str:
     """Return the command as it was typed, quoted for the shell."""
     return " ".join(["cosep", *map(quoted, sys.argv[1:])])

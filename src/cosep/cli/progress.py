@@ -29,7 +29,6 @@ STAGES = {
     "path": "ordering the selection",
     "stability": "selecting again from parts of the data",
     "write": "writing",
-    "compare": "comparing",
 }
 OPEN_ENDED = {"read", "topics", "select", "mix", "label", "write"}
 

@@ -13,7 +13,7 @@ from cosep.matrix.validation import as_matrix
 from cosep.select.pool import Pool
 from cosep.solve.labels import factor_labels
 from cosep.utils.extras import optional
-from cosep.utils.layers import anndata_layer, anndata_layer_names
+from cosep.utils.layers import NOUNS, anndata_layer, anndata_layer_names
 from cosep.utils.messages import shown
 from cosep.utils.types import Indices
 
@@ -102,7 +102,8 @@ def annotate(
         col_pool=pool_by_position(col_pool, col_names, "col_pool"),
         **options,
     ).fit(values)
-    model.result_ = replace(model.result_, row_names=row_names, col_names=col_names)
+    meta = {**model.result_.meta, "nouns": list(NOUNS)}
+    model.result_ = replace(model.result_, row_names=row_names, col_names=col_names, meta=meta)
     found = describe(values, model)
     with warnings.catch_warnings():
         # The documentation says that a view becomes a copy.

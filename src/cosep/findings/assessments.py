@@ -12,7 +12,7 @@ from cosep.findings.wording import name_or_number, percent, points, squeezed
 from cosep.matrix.checks import check_indices, check_number, check_positive, check_record
 from cosep.select.column_choice import CORE_WEIGHT
 from cosep.utils.columns import check_column, check_names, check_table
-from cosep.utils.messages import counted, shown
+from cosep.utils.messages import counted, plural, shown
 from cosep.utils.types import Indices, Table
 
 # Rows, and columns, that are listed as those explained worst.
@@ -44,15 +44,18 @@ class SideNames(NamedTuple):
         The names of all of them.
     chosen : ndarray of int
         The selected ones.
+    noun : str
+        What one of them is called.
     """
 
     kind: str
     names: Any
     chosen: Indices
+    noun: str
 
     def readable_name(self, index: int) -> str:
         """Return the name at a position in a form that can be read."""
-        return name_or_number(str(self.names[index]), index, self.kind)
+        return name_or_number(str(self.names[index]), index, self.noun)
 
 
 class Reason(NamedTuple):
@@ -60,8 +63,6 @@ class Reason(NamedTuple):
 
     Attributes
     ----------
-    share : float
-        The share of X that it explains.
     loss : float
         By how much the sum of the errors of rows, columns and core rises without it.
     runner_up : str or None
@@ -72,7 +73,6 @@ class Reason(NamedTuple):
         The same in plain sentences.
     """
 
-    share: float
     loss: float
     runner_up: str | None
     runner_up_loss: float | None
@@ -149,7 +149,7 @@ def sides_of(found: Findings, row_names: Any, col_names: Any) -> tuple[SideNames
     """Return both sides of a factorization with these names."""
     rows = np.array([topic.index for topic in found.topics], dtype=np.intp)
     cols = np.array([entry.index for entry in found.selected_cols], dtype=np.intp)
-    return SideNames("row", row_names, rows), SideNames("column", col_names, cols)
+    return SideNames("row", row_names, rows, found.nouns.row), SideNames("column", col_names, cols, found.nouns.col)
 
 
 def reasons(explanation: Any, side: SideNames) -> list[Reason]:
@@ -157,22 +157,19 @@ def reasons(explanation: Any, side: SideNames) -> list[Reason]:
     table = _reason_table(explanation, side)
     found = []
     for k in range(len(side.chosen)):
-        other, share = int(table["runner_up"][k]), float(table["share"][k])
+        other = int(table["runner_up"][k])
         loss, instead = float(table["loss"][k]), float(table["runner_up_loss"][k])
         name = None if other < 0 else side.readable_name(other)
-        found.append(Reason(share, loss, name, None if name is None else instead, _why(share, loss, name, instead)))
+        found.append(Reason(loss, name, None if name is None else instead, _why(loss, name, instead, side.noun)))
     return found
 
 
-def _why(share: float, loss: float, other: str | None, instead: float) -> tuple[str, ...]:
-    sentences = (
-        f"It explains {percent(share)} of the matrix.",
-        f"Without it, rows, columns and core together would explain {_less(loss)}.",
-    )
+def _why(loss: float, other: str | None, instead: float, noun: str) -> tuple[str, ...]:
+    sentence = f"Without it, rows, columns and core together would explain {_less(loss)}."
     if other is None:
-        return (*sentences, "No other row that was tried is better than none in its place.")
+        return sentence, f"No other {noun} that was tried is better than none in its place."
     name = f"\u201c{squeezed(other, 80)}\u201d"
-    return (*sentences, f"The best row tried in its place is {name}: together they would explain {_less(instead)}.")
+    return sentence, f"The best {noun} tried in its place is {name}: together they would explain {_less(instead)}."
 
 
 def _less(rise: float) -> str:
@@ -191,7 +188,7 @@ def exchange_sentences(explanation: Any, sides: tuple[SideNames, SideNames]) -> 
                 best = float(rise)
                 old, new = (squeezed(side.readable_name(int(i)), 80) for i in (side.chosen[k], other))
                 sentence = (
-                    f"Replacing the selected {side.kind} \u201c{old}\u201d by \u201c{new}\u201d would lower the sum of "
+                    f"Replacing the selected {side.noun} \u201c{old}\u201d by \u201c{new}\u201d would lower the sum of "
                     f"the errors of rows, columns and core by {percent(-best / max(total, -best))}: another method "
                     "than faithful selected them, or faithful did not try this exchange or avoided a core with an "
                     "all-zero row or column."
@@ -293,7 +290,7 @@ def _how_many(path: SelectionPath, sides: tuple[SideNames, SideNames]) -> tuple[
     share, n_rows, n_cols = f"{PATH_SHARE:.0%}", len(sides[0].chosen), len(sides[1].chosen)
     sentences = []
     for side, part in zip(sides, ("rows", "cols"), strict=True):
-        needed, kind = path.n_needed(PATH_SHARE, part=part, of="all"), f"{side.kind}s"
+        needed, kind = path.n_needed(PATH_SHARE, part=part, of="all"), plural(side.noun)
         if needed is not None:
             first = "first" if needed == 1 else f"first {needed}"
             verb = "explains" if needed == 1 else "explain"
@@ -302,9 +299,9 @@ def _how_many(path: SelectionPath, sides: tuple[SideNames, SideNames]) -> tuple[
             )
 
     def core(size: int) -> str:
-        rows, cols = counted(min(size, n_rows), "row"), counted(min(size, n_cols), "column")
+        rows, cols = counted(min(size, n_rows), sides[0].noun), counted(min(size, n_cols), sides[1].noun)
         return (
-            "the core of the first row and the first column"
+            f"the core of the first {sides[0].noun} and the first {sides[1].noun}"
             if size == 1
             else f"the core of the first {rows} and {cols}"
         )
@@ -315,7 +312,7 @@ def _how_many(path: SelectionPath, sides: tuple[SideNames, SideNames]) -> tuple[
     needed = path.n_needed(PATH_SHARE)
     most = f"To explain {share} of what any {rank} could"
     sentences.append(
-        f"{most}, more than these rows and columns are needed."
+        f"{most}, more than these {plural(sides[0].noun)} and {plural(sides[1].noun)} are needed."
         if needed is None
         else f"{most}, {core(needed)} is enough."
     )

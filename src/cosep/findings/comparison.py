@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.cluster import SpectralCoclustering
 from sklearn.decomposition import NMF
 
+from cosep.findings.classes import agreement
 from cosep.fit.pipeline import fit
 from cosep.fit.plan import Plan
 from cosep.matrix.scaling import scale
@@ -80,7 +81,8 @@ def compare_methods(
     ------
     dict
         ``method``; ``explained`` by refitted factors, and by ``row``, ``col`` and ``core`` alone, where the method has
-        them; ``seconds``; ``accuracy`` of its clusters if there are labels. A method that fails has a ``note`` instead.
+        them; ``seconds``; ``accuracy``, ``ari`` and ``nmi`` of its clusters if there are labels. A method that fails
+        has a ``note`` instead.
     """
     A = scale(X, scaling)[0].raw
     for name in methods:
@@ -101,8 +103,7 @@ def compare_methods(
             yield {"method": name, "note": "its result is not finite"}
             continue
         seconds = round(time.perf_counter() - start, 3)
-        accuracy = {} if labels is None else {"accuracy": clustering_accuracy(labels, clusters)}
-        yield {"method": name, **shares, "seconds": seconds, **accuracy}
+        yield {"method": name, **shares, "seconds": seconds, **({} if labels is None else agreement(labels, clusters))}
 
 
 def single_cluster_accuracy(labels: Any) -> float:

@@ -6,19 +6,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.findings.record import Anchor, Entry, Findings, Topic
+from cosep.findings.classes import classes_of
+from cosep.findings.record import Anchor, Classes, Entry, Findings, Nouns, Topic
 from cosep.findings.sentences import (
     LargestLine,
     certificate_sentences,
+    fidelity_sentence,
     found_sentences,
     largest_line,
     norm_sentence,
     unit_sentence,
     warning_sentences,
 )
-from cosep.findings.tables import clusters_of, row_table
+from cosep.findings.tables import MIN_EXPLAINED, clusters_of, row_table
 from cosep.findings.topics import Topics, closest_rows, held_parts, topics_of
 from cosep.findings.versions import versions
+from cosep.findings.wording import readable
 from cosep.io.named_matrix import numbered
 from cosep.matrix.checks import check_nonzero
 from cosep.matrix.local import LocalMatrix
@@ -31,11 +34,15 @@ from cosep.utils.types import Array, Indices, Table
 
 # Columns, entries and close rows that are kept of a topic: at least as many as any output shows.
 MOST_COLUMNS, MOST_VALUES, MOST_CLOSEST = 20, 8, 8
+# Rows that no topic speaks for, kept as examples.
+MOST_EXAMPLES = 8
+# Bytes of a title and of a noun.
+LONGEST_TITLE, LONGEST_NOUN = 200, 40
 # Refitted shares of one fit agree to this, in float32 too.
 SAME_SHARE_TOL = 1e-5
 
 
-def describe(X: Any, model: Any) -> Findings:
+def describe(X: Any, model: Any, *, labels: Any = None) -> Findings:
     """Return what a person wants to know about a fit: topics, tables of rows and columns, sentences, warnings.
 
     The command ``cosep fit`` prints and writes these findings; `write_report` shows them on a page.
@@ -45,8 +52,11 @@ def describe(X: Any, model: Any) -> Findings:
     X : array-like or sparse of shape (m, n)
         The matrix that the model was fitted to.
     model : fitted CoSeparableNMF or Factorization
-        What was fitted, or what `mix` returned. Its names are used, or those of X. Sentences in the
-        ``meta["warnings"]`` of a factorization come first among the warnings.
+        What was fitted, or what `mix` returned. Its names are used, or those of X. Of a factorization, sentences in
+        ``meta["warnings"]`` come first among the warnings; ``meta["title"]`` names the data, and ``meta["nouns"]`` is
+        what a row and a column are called, such as ``["document", "word"]``.
+    labels : array-like of length m, optional
+        The class of each row, to compare the clusters with.
 
     Returns
     -------
@@ -56,7 +66,8 @@ def describe(X: Any, model: Any) -> Findings:
     Raises
     ------
     ValueError
-        If the model has no core with weights on both sides, or X is not the matrix that it stands for.
+        If the model has no core with weights on both sides, or X is not the matrix that it stands for, or there is not
+        one label for each row.
 
     See Also
     --------
@@ -68,11 +79,11 @@ def describe(X: Any, model: Any) -> Findings:
     >>> X, _ = make_coseparable(60, 40, 4, 3, random_state=0)
     >>> found = describe(X, CoSeparableNMF(n_rows=4, n_cols=3).fit(X))
     >>> list(found.rows)
-    ['name', 'cluster', 'representative', 'membership', 'selected', 'explained', 'explains']
+    ['name', 'cluster', 'representative', 'membership', 'selected', 'explained', 'assigned', 'explains']
     >>> int(found.rows["selected"].sum()), [len(topic.anchors) > 0 for topic in found.topics]
     (4, [True, True, True, True])
     >>> print(found.sentences[0])
-    Of 60 rows and 40 columns, 4 rows and 3 columns were selected to stand for the rest.
+    4 of 60 rows were selected, one for each topic, and 3 of 40 columns that mark the topics.
     """
     factorization = factorization_of(model, X)
     topics = topics_of(factorization)
@@ -80,10 +91,14 @@ def describe(X: Any, model: Any) -> Findings:
     fidelity = factorization.fidelity(M)
     check_nonzero(M)
     record = with_names(factorization)
-    labels = clusters_of(record, topics)
-    parts = held_parts(topics.row_factor, labels, topics.row_strengths, M, topics.col_scale, topics.exponent)
+    clusters, rows = clusters_of(record, topics), row_table(record, topics, M)
+    assigned = np.where(rows["assigned"], clusters, -1)
+    parts = held_parts(topics.row_factor, clusters, topics.row_strengths, M, topics.col_scale, topics.exponent)
     names = np.asarray(record.row_names)
-    closest = [closest_rows(labels, parts, k, int(i), MOST_CLOSEST) for k, i in enumerate(topics.rows)]
+    closest = [closest_rows(assigned, parts, k, int(i), MOST_CLOSEST) for k, i in enumerate(topics.rows)]
+    weights = M.mantissa.scaled(topics.row_scale, topics.col_scale).T.squared_norms()
+    without = heaviest(np.flatnonzero(~rows["assigned"]), weights, MOST_EXAMPLES)
+    size = len(topics.rows)
     return findings_of(
         record,
         topics,
@@ -95,14 +110,28 @@ def describe(X: Any, model: Any) -> Findings:
             _bound(factorization, fidelity, M),
             topics.rows,
             M.in_units(M.take(rows=topics.rows)),
-            np.bincount(labels[labels >= 0], minlength=len(topics.rows)),
+            np.bincount(assigned[assigned >= 0], minlength=size),
+            np.bincount(clusters[clusters >= 0], minlength=size),
+            rows["explains"][topics.rows],
             [[Entry(int(i), str(names[i]), float(parts[i])) for i in some] for some in closest],
-            int((~(topics.row_factor > 0).any(axis=1)).sum()),
-            row_table(record, topics, M),
+            int((~rows["assigned"]).sum()),
+            [Entry(int(i), str(names[i]), explained_or_zero(rows["explained"][i])) for i in without],
+            rows,
             row_table(record.T, topics_of(record.T), M.T),
             _largest_lines(M, topics),
+            None if labels is None else classes_of(labels, rows, topics.rows),
         ),
     )
+
+
+def heaviest(positions: Indices, weights: Array, most: int) -> Indices:
+    """Return the positions with the largest weights, the largest first."""
+    return positions[np.argsort(-weights[positions], kind="stable")[:most]]
+
+
+def explained_or_zero(share: float) -> float:
+    """Return what is explained of a row; 0 for an all-zero row, of which there is nothing to explain."""
+    return float(share) if share > 0 else 0.0
 
 
 def _largest_lines(M: LocalMatrix, topics: Topics) -> tuple[LargestLine, ...]:
@@ -140,16 +169,20 @@ class Measured(NamedTuple):
         Positions of the selected rows in X.
     chosen : ndarray of shape (r1, n)
         The selected rows.
-    sizes : ndarray of int
-        The number of rows of each topic.
+    sizes, cluster_sizes : ndarray of int
+        The number of rows that each topic speaks for, and of those in its cluster.
+    explains : ndarray
+        What each topic explains.
     closest : list of list of Entry
         The rows that hold most of each selected row.
-    n_unassigned : int
+    n_unassigned, unassigned
         As in `Findings`.
     rows, cols : dict of ndarray
         As in `Findings`.
     largest : tuple of LargestLine
         The column with the largest share of the squares, and the row if it is known.
+    classes : Classes, optional
+        As in `Findings`.
     """
 
     shape: tuple[int, int]
@@ -160,11 +193,15 @@ class Measured(NamedTuple):
     representatives: Indices
     chosen: Array
     sizes: Indices
+    cluster_sizes: Indices
+    explains: Array
     closest: list[list[Entry]]
     n_unassigned: int
+    unassigned: list[Entry]
     rows: Table
     cols: Table
     largest: tuple[LargestLine, ...]
+    classes: Classes | None = None
 
 
 def findings_of(record: Factorization, topics: Topics, measured: Measured) -> Findings:
@@ -181,6 +218,8 @@ def findings_of(record: Factorization, topics: Topics, measured: Measured) -> Fi
             closest=tuple(measured.closest[k]),
             size=int(measured.sizes[k]),
             share=float(measured.sizes[k] / measured.shape[0]),
+            cluster_size=int(measured.cluster_sizes[k]),
+            explains=float(measured.explains[k]),
         )
         for k, i in enumerate(topics.rows)
     )
@@ -198,6 +237,11 @@ def findings_of(record: Factorization, topics: Topics, measured: Measured) -> Fi
         rows=measured.rows,
         cols=measured.cols,
         n_unassigned=measured.n_unassigned,
+        unassigned=tuple(measured.unassigned),
+        min_explained=MIN_EXPLAINED,
+        classes=measured.classes,
+        title=_title(record),
+        nouns=nouns_of(record),
         sentences=(),
         certificate=certificate_sentences(record),
         warnings=(),
@@ -208,9 +252,24 @@ def findings_of(record: Factorization, topics: Topics, measured: Measured) -> Fi
     return replace(
         found,
         sentences=found_sentences(found),
-        certificate=(norm_sentence(found), *found.certificate),
+        certificate=(norm_sentence(found), fidelity_sentence(found), *found.certificate),
         warnings=warning_sentences(record, found.shares, units),
     )
+
+
+def _title(record: Factorization) -> str:
+    """Return the title that the factorization stores; "" if it has none."""
+    title = record.meta.get("title")
+    return readable(title, LONGEST_TITLE) if isinstance(title, str) else ""
+
+
+def nouns_of(record: Factorization) -> Nouns:
+    """Return what the factorization stores that its rows and columns are called; "row" and "column" if nothing."""
+    known = record.meta.get("nouns")
+    if not isinstance(known, (list, tuple)) or len(known) != len(Nouns()):
+        return Nouns()
+    words = [readable(noun, LONGEST_NOUN) if isinstance(noun, str) else "" for noun in known]
+    return Nouns(*(word or other for word, other in zip(words, Nouns(), strict=True)))
 
 
 def with_names(factorization: Factorization) -> Factorization:

@@ -1,14 +1,65 @@
 """Findings: the record of what a person wants to know about a fit."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cosep.records.fidelity import Fidelity
 from cosep.records.shares import shares_table
 from cosep.utils.display import Readable, View, grid_of
+from cosep.utils.messages import counted, percent, plural
 from cosep.utils.types import Array, Indices, Table
 
 # Columns of a topic that its printed form names.
 MOST_NAMED = 5
+
+
+class Nouns(NamedTuple):
+    """What one row and one column are called, such as "document" and "word".
+
+    Attributes
+    ----------
+    row, col : str
+        In the singular.
+    """
+
+    row: str = "row"
+    col: str = "column"
+
+    @property
+    def rows(self) -> str:
+        """The plural of ``row``."""
+        return plural(self.row)
+
+    @property
+    def cols(self) -> str:
+        """The plural of ``col``."""
+        return plural(self.col)
+
+
+class Classes(NamedTuple):
+    """How the clusters of the rows agree with classes that are known.
+
+    Attributes
+    ----------
+    representatives : tuple of str
+        The class of the representative of each topic.
+    largest : tuple of str
+        The most frequent class among the rows that a topic speaks for; "" if there are none.
+    purity : tuple of float
+        The share of these rows that are of that class; nan if there are none.
+    accuracy, accuracy_of_one_cluster : float
+        `clustering_accuracy` of the clusters of all rows, and of a single cluster.
+    ari, nmi : float
+        Adjusted Rand index, and normalized mutual information, of the clusters of all rows.
+    """
+
+    representatives: tuple[str, ...]
+    largest: tuple[str, ...]
+    purity: tuple[float, ...]
+    accuracy: float
+    accuracy_of_one_cluster: float
+    ari: float
+    nmi: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +119,13 @@ class Topic(Readable):
     closest : tuple of Entry
         The other rows that hold most of it, with the part of their length that it makes up; at most 8.
     size : int
-        The number of rows in its cluster.
+        The number of rows that it speaks for: those of its cluster that are not unassigned.
     share : float
         That number divided by the number of all rows.
+    cluster_size : int
+        The number of rows in its cluster, with those of which too little is explained.
+    explains : float
+        Its part of what the model explains, ``fidelity.refitted``; the parts of all topics add up to it.
     """
 
     index: int
@@ -81,12 +136,14 @@ class Topic(Readable):
     closest: tuple[Entry, ...]
     size: int
     share: float
+    cluster_size: int
+    explains: float
 
     def _view(self) -> View:
         return View(
             f"Topic {self.name}",
             (
-                f"rows: {self.size:,} ({self.share:.1%})",
+                f"rows: {self.size:,} ({self.share:.1%}), explains {percent(self.explains)}",
                 *(
                     f"{what}: {', '.join(one.name for one in entries)}"
                     for what, entries in (("anchors", self.anchors), ("columns", self.columns), ("rows", self.closest))
@@ -94,6 +151,12 @@ class Topic(Readable):
                 ),
             ),
         )
+
+
+def unassigned_line(found: "Findings") -> str:
+    """Return how many rows no topic speaks for."""
+    number = counted(found.n_unassigned, found.nouns.row)
+    return f"unassigned: {number}, of which less than {found.min_explained:.0%} each is explained"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,7 +181,7 @@ class Findings(Readable):
     topics : tuple of Topic
         One for each selected row, in the order of the selection.
     selected_cols : tuple of Entry
-        The selected columns in the order of the selection, with what each of them explains (``explains`` of ``cols``).
+        The selected columns in the order of the selection, with what each of them explains: ``explains`` of ``cols``.
     core : ndarray of shape (n_rows, n_cols)
         The entries of X where selected rows and columns meet.
     col_order : ndarray of int
@@ -138,14 +201,27 @@ class Findings(Readable):
         selected
             Whether it is selected itself.
         explained
-            The share of the row's squares that the refitted factors explain; nan for an all-zero row.
+            The share of the row's squares that the model explains; nan for an all-zero row.
+        assigned
+            Whether that share is at least ``min_explained``.
         explains
-            For a selected row, the share of ``||X||^2`` that it explains; nan for other rows. These add up to
-            ``fidelity.rows``.
+            For a selected row, the part of ``fidelity.refitted`` that its topic explains; nan for other rows. These
+            parts add up to the whole.
     cols : dict of ndarray
         The same for columns.
     n_unassigned : int
-        The number of rows that hold nothing of any topic.
+        The number of rows that no topic speaks for: less than ``min_explained`` of their squares is explained. With
+        the sizes of the topics they add up to all rows.
+    unassigned : tuple of Entry
+        Those of them that weigh most in the norm of the model, with the share that is explained; at most 8.
+    min_explained : float
+        The share of a row that must be explained for a topic to speak for it.
+    classes : Classes or None
+        How the clusters agree with known classes.
+    title : str
+        What the data are called; "" if that is not known.
+    nouns : Nouns
+        What a row and a column are called.
     sentences : tuple of str
         What was found, in plain sentences.
     certificate : tuple of str
@@ -180,21 +256,33 @@ class Findings(Readable):
     rows: Table
     cols: Table
     n_unassigned: int
+    unassigned: tuple[Entry, ...]
+    min_explained: float
+    classes: Classes | None
+    title: str
+    nouns: Nouns
     sentences: tuple[str, ...]
     certificate: tuple[str, ...]
     warnings: tuple[str, ...]
     versions: dict[str, str]
 
+    def topics_from(self, first: int) -> tuple[int, float]:
+        """Return how many rows the topics from a position on speak for together, and what they explain."""
+        rest = self.topics[first:]
+        return sum(topic.size for topic in rest), sum(topic.explains for topic in rest)
+
     def _view(self) -> View:
-        m, n = self.shape
+        (m, n), nouns = self.shape, self.nouns
         columns = {
             "topic": [*range(len(self.topics))],
             "representative": [topic.name for topic in self.topics],
-            "columns": [", ".join(one.name for one in topic.columns[:MOST_NAMED]) for topic in self.topics],
-            "rows": [topic.size for topic in self.topics],
+            nouns.cols: [", ".join(one.name for one in topic.columns[:MOST_NAMED]) for topic in self.topics],
+            nouns.rows: [topic.size for topic in self.topics],
+            "explains": [percent(topic.explains) for topic in self.topics],
         }
         shares = grid_of("", shares_table(self.fidelity, self.bound))
-        return View(f"Findings of {m:,} rows and {n:,} columns", (), (grid_of("", columns), shares))
+        title = f"Findings of {counted(m, nouns.row)} and {counted(n, nouns.col)}"
+        return View(title, (unassigned_line(self),), (grid_of("", columns), shares))
 
     @property
     def shares(self) -> dict[str, float]:

@@ -13,44 +13,61 @@ from cosep.utils.types import Array
 
 # A column with more than this share of all squares outweighs the others, if there are at least this many columns.
 MAX_LINE_SHARE, FEWEST_LINES = 0.5, 3
+# Rows that are named as examples of those that no topic speaks for.
+MOST_EXAMPLES = 3
 # Refitting that adds more than this share of the refitted value is worth a warning.
 MAX_REFIT_GAIN = 0.5
 
 
-def found_sentences(found: Findings, *, row: str = "row", column: str = "column") -> tuple[str, ...]:
-    """Return what was selected, how much it explains, and which topic is the largest.
-
-    ``row`` and ``column`` are what the rows and columns are called, such as "function" and "word".
-    """
-    n_rows, n_cols = len(found.topics), len(found.selected_cols)
-    size, rank = f"{n_rows}\u00a0x\u00a0{n_cols}", counted(min(n_rows, n_cols), "component")
-    by = {part: percent(share) for part, share in found.shares.items()}
-    of = {part: share_of_bound(found, part) for part in by}
+def found_sentences(found: Findings) -> tuple[str, ...]:
+    """Return what was selected, how much the topics explain, which is the largest, and what none of them speaks for."""
+    nouns, n_cols = found.nouns, len(found.selected_cols)
     largest = max(found.topics, key=lambda topic: topic.size)
-    name = name_or_number(largest.name, largest.index, row)
-    sentences = [
+    name = squeezed(name_or_number(largest.name, largest.index, nouns.row), 80)
+    return (
         (
-            f"Of {counted(found.shape[0], row)} and {counted(found.shape[1], column)}, {counted(n_rows, row)} and "
-            f"{counted(n_cols, column)} were selected to stand for the rest."
+            f"{len(found.topics):,} of {counted(found.shape[0], nouns.row)} were selected, one for each topic, and "
+            f"{n_cols:,} of {counted(found.shape[1], nouns.col)} that mark the topics."
         ),
         (
-            f"With refitted weights, the {size} core where they meet explains {by['refitted']} of the matrix, which is "
-            f"{of['refitted']} of what any {rank} could."
+            f"Together, the topics explain {percent(found.shares['refitted'])} of the matrix, which is "
+            f"{share_of_bound(found, 'refitted')} of what any {counted(min(found.core.shape), 'topic')} could."
         ),
         (
-            f"Without refitting, the selected {row}s alone explain {by['rows']} ({of['rows']} of what is possible), "
-            f"the selected {column}s alone {by['cols']} ({of['cols']}), and the core {by['core']} ({of['core']})."
-        ),
-        (
-            f"Each selected {row} is a topic, and each {row} belongs to the topic with the largest share in it. The "
-            f"largest topic, \u201c{squeezed(name, 80)}\u201d, has {counted(largest.size, row)}, "
+            f"The largest topic, \u201c{name}\u201d, speaks for {counted(largest.size, nouns.row)}, "
             f"{percent(largest.share)} of all."
         ),
+        unassigned_sentence(found),
+    )
+
+
+def unassigned_sentence(found: Findings) -> str:
+    """Return how many rows no topic speaks for, and the names of some."""
+    noun, least = found.nouns.row, f"{found.min_explained:.0%}"
+    if not found.n_unassigned:
+        return f"No {noun} is unassigned: at least {least} of each is explained."
+    verb, them = ("is", "it") if found.n_unassigned == 1 else ("are", "each")
+    names = [
+        f"\u201c{squeezed(name_or_number(one.name, one.index, noun), 60)}\u201d"
+        for one in found.unassigned[:MOST_EXAMPLES]
     ]
-    if found.n_unassigned:
-        verb = "shares" if found.n_unassigned == 1 else "share"
-        sentences.append(f"{counted(found.n_unassigned, row)} {verb} nothing with any topic.")
-    return tuple(sentences)
+    return (
+        f"{counted(found.n_unassigned, noun)} ({percent(found.n_unassigned / found.shape[0])} of all) {verb} "
+        f"unassigned, because less than {least} of {them} is explained; for example {', '.join(names)}."
+    )
+
+
+def fidelity_sentence(found: Findings) -> str:
+    """Return what the selected rows, the selected columns and the core explain without refitting."""
+    n_rows, n_cols, nouns = len(found.topics), len(found.selected_cols), found.nouns
+    size = f"{n_rows}\u00a0x\u00a0{n_cols}"
+    by = {part: percent(share) for part, share in found.shares.items()}
+    of = {part: share_of_bound(found, part) for part in by}
+    return (
+        f"With refitted weights, the {size} core where they meet explains {by['refitted']}. Without refitting, the "
+        f"selected {nouns.rows} alone explain {by['rows']} ({of['rows']} of what is possible), the selected "
+        f"{nouns.cols} alone {by['cols']} ({of['cols']}), and the core {by['core']} ({of['core']})."
+    )
 
 
 def share_of_bound(found: Findings, part: str) -> str:

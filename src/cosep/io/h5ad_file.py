@@ -9,7 +9,7 @@ from cosep.io.child_process import ChildReader
 from cosep.io.input_source import InputError, InputSource
 from cosep.io.named_matrix import NamedMatrix, as_names, build_named_matrix
 from cosep.utils.extras import check_installed
-from cosep.utils.layers import RAW, Layer, choose_layer, layer_names
+from cosep.utils.layers import NOUNS, RAW, Layer, choose_layer, layer_names
 
 SCRIPT = Path(__file__).with_name("h5ad_script.py")
 
@@ -32,7 +32,7 @@ def read_h5ad(source: InputSource, layer: str | None, labels: str | None) -> Nam
             source.fail(f"has {len(facts[side])} names for {size} {side}; write the file again.")
     label_names = None if labels is None else as_names(source, facts["labels"])
     try:
-        return build_named_matrix(source, values, facts["rows"], facts["cols"], labels=label_names)
+        return build_named_matrix(source, values, facts["rows"], facts["cols"], labels=label_names, nouns=NOUNS)
     except InputError as error:
         others = [name for name in layer_names(matrices["layers"], has_raw=matrices["has_raw"]) if name != layer]
         if "negative" not in str(error) or not others:

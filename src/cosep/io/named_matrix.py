@@ -35,6 +35,8 @@ class NamedMatrix(Readable):
         How the words were counted, as :meth:`TextOptions.from_mapping` takes it.
     labels : ndarray of str, optional
         The label of each row.
+    nouns : tuple of str, optional
+        What a row and a column are called, such as "document" and "word".
 
     Examples
     --------
@@ -50,6 +52,7 @@ class NamedMatrix(Readable):
     texts: tuple[str, ...] | None = None
     text_options: Mapping[str, Any] | None = None
     labels: Names | None = None
+    nouns: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         is_matrix = isinstance(self.values, np.ndarray) or scipy.sparse.issparse(self.values)

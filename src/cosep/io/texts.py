@@ -13,6 +13,8 @@ from cosep.io.named_matrix import NamedMatrix, as_names, build_named_matrix, che
 from cosep.io.word_counts import TextOptions, count_words
 
 SUFFIX = ".txt"
+# What a row and a column of counted texts are called.
+NOUNS = ("document", "word")
 # Memory for a text in addition to its characters, and for a character while it is read.
 BYTES_PER_TEXT, BYTES_PER_CHARACTER = 256, 4
 
@@ -39,7 +41,7 @@ def count_texts(source: InputSource, found: NamedTexts, options: TextOptions | N
         source.fail(str(error))
     more = {"texts": tuple(found.texts), "text_options": options.to_mapping()}
     labels = None if found.labels is None else as_names(source, found.labels)
-    return build_named_matrix(source, counts, found.names, words, labels=labels, **more)
+    return build_named_matrix(source, counts, found.names, words, labels=labels, nouns=NOUNS, **more)
 
 
 def read_folder(source: InputSource) -> NamedTexts:

@@ -1,35 +1,28 @@
 """What the page says, as plain data for its template: findings cut to the room of a page, and numbers as text."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from math import isnan
 from typing import Any
 
 from cosep.findings import assessments
 from cosep.findings.record import Entry, Findings, Topic
-from cosep.findings.sentences import share_of_bound
-from cosep.findings.wording import brief, excerpt, name_or_number, percent, quantity, readable, squeezed
+from cosep.findings.sentences import share_of_bound, unassigned_sentence
+from cosep.findings.wording import brief, excerpt, percent, quantity, readable
 from cosep.records.factorization import Factorization
+from cosep.report.assessed import MOST_TOPICS, errors_content, path_content, rank_content, stability_content
+from cosep.report.naming import Content, Naming, named_entry, naming
 from cosep.utils.columns import flat
-from cosep.utils.messages import shown
-
-Content = dict[str, Any]
-# Returns what to call a row or a column, from its name, its position and its kind.
-Naming = Callable[[str, int, str], str]
+from cosep.utils.messages import counted, shown
 
 # How much a topic shows, and how much if there are many topics.
 SHOWN = {"anchors": 8, "values": 8, "columns": 12, "members": 8, "letters": 560}
 SHOWN_OF_MANY = {"anchors": 5, "values": 5, "columns": 8, "members": 5, "letters": 280}
+# Letters of an example in the table of all topics.
+IN_TABLE = 110
 MANY_TOPICS = 24
-MOST_TOPICS = 60
 LONGEST_COMMAND = 4000
 # A core with more rows or columns is drawn, but not printed as a table.
 MOST_TABULATED = 30
-# What is measured, its name on the page, and what it means.
-MEASURED = (
-    ("rows", "rows alone", "every row as a mix of the selected rows"),
-    ("cols", "columns alone", "every column as a mix of the selected columns"),
-    ("core", "core", "the entries where they meet, with those two mixes"),
-    ("refitted", "refitted", "the core with new weights, the best that were found"),
-)
 # The norm of a fit whose program does not name it, and what a program passes for norms that have no name of their own.
 DEFAULT_SCALING = "degree"
 UNNAMED_SCALINGS = {"plain": None, "given": "(row_factors, column_factors)"}
@@ -65,13 +58,16 @@ def page_content(
     ValueError
         If a part belongs to another matrix or another selection.
     """
-    name = _naming(letters)
+    name = naming(letters, found.nouns)
     sides = assessments.sides_of(found, factorization.row_names, factorization.col_names)
     texts = _checked_texts(texts, found.shape[0])
     _check_command(command)
     reasons = None if explanation is None else assessments.reasons(explanation, sides[0])
     exchanges = () if explanation is None else assessments.exchange_sentences(explanation, sides)
     return {
+        "title": found.title or f"{counted(len(found.topics), 'topic')} of {_size(found)}",
+        "size": _size(found),
+        "nouns": {**found.nouns._asdict(), "rows": found.nouns.rows, "cols": found.nouns.cols},
         "shape": _shape(found),
         "explained": _explained(found),
         "selected": {
@@ -82,13 +78,17 @@ def page_content(
         "summary": list(found.sentences),
         "core": _core(found, name),
         "topics": _topics(found, name, reasons, texts),
+        "rest": _rest(found),
+        "unassigned": _unassigned(found, name),
+        "classes": None if found.classes is None else _classes(found),
+        "warnings": [readable(one, 600) for one in found.warnings],
         "together": None if explanation is None else assessments.TOGETHER,
-        "errors": None if explanation is None else _errors(explanation, sides, name),
+        "errors": None if explanation is None else errors_content(explanation, sides, name),
         "norm": found.certificate[0],
-        "certificate": [*found.certificate[1:], *exchanges, *(readable(one, 600) for one in found.warnings)],
-        "stability": None if stability is None else _stability(stability, sides, name),
-        "path": None if selection_path is None else _path(selection_path, sides, name),
-        "rank": None if rank is None else _rank(rank),
+        "certificate": [*found.certificate[1:], *exchanges],
+        "stability": None if stability is None else stability_content(stability, sides, name),
+        "path": None if selection_path is None else path_content(selection_path, sides, name),
+        "rank": None if rank is None else rank_content(rank),
         "reproduce": {
             "command": None if command is None else excerpt(command, LONGEST_COMMAND),
             "python": _program(found),
@@ -99,14 +99,9 @@ def page_content(
     }
 
 
-def _naming(letters: int | None) -> Naming:
-    """Return what makes names readable, and cuts them."""
-
-    def name(text: str, index: int, kind: str) -> str:
-        whole = name_or_number(text, index, kind)
-        return whole if letters is None else squeezed(whole, letters)
-
-    return name
+def _size(found: Findings) -> str:
+    """Return the numbers of rows and columns in words."""
+    return f"{counted(found.shape[0], found.nouns.row)} \u00d7 {counted(found.shape[1], found.nouns.col)}"
 
 
 def _shape(found: Findings) -> Content:
@@ -123,10 +118,18 @@ def _explained(found: Findings) -> Content:
     shares = found.shares
     bounds = {key: max(getattr(found.bound, key) or 0.0, share, 0.0) for key, share in shares.items()}
     top = max(bounds.values())
+    nouns = found.nouns
+    measured = (
+        ("refitted", "the topics", "the model of this page: the core with the best weights that were found"),
+        ("rows", f"{nouns.rows} alone", f"every {nouns.row} as a mix of the selected {nouns.rows}"),
+        ("cols", f"{nouns.cols} alone", f"every {nouns.col} as a mix of the selected {nouns.cols}"),
+        ("core", "core", "the entries where they meet, with those two mixes"),
+    )
     return {
         "n_components": min(found.core.shape),
         "top": percent(top),
         "is_whole": top >= 1.0,
+        "limit": min(bounds["refitted"], 1.0),
         "parts": {
             key: {
                 "name": name,
@@ -137,7 +140,7 @@ def _explained(found: Findings) -> Content:
                 "bar": max(shares[key], 0.0) / (bounds[key] or 1.0),
                 "end": bounds[key] / (top or 1.0),
             }
-            for key, name, meaning in MEASURED
+            for key, name, meaning in measured
         },
     }
 
@@ -177,10 +180,48 @@ def _topics(
         _topic(number, topic, name, room)
         | {
             "text": None if texts is None else excerpt(texts[topic.index], room["letters"]),
+            "example": _example(topic, name, texts),
             "why": None if reasons is None else reasons[number - 1]._asdict(),
         }
         for number, topic in enumerate(found.topics[:MOST_TOPICS], 1)
     ]
+
+
+def _example(topic: Topic, name: Naming, texts: list[str] | None) -> Content | None:
+    """Return the beginning of the text of the representative; where there are no texts, the closest other row."""
+    if texts is not None:
+        return {"text": excerpt(texts[topic.index], IN_TABLE).replace("\n", " ")}
+    return None if not topic.closest else named_entry(topic.closest[0], name, "row")
+
+
+def _rest(found: Findings) -> Content | None:
+    """Return the sums over the topics that the page has no room for."""
+    size, explains = found.topics_from(MOST_TOPICS)
+    number = max(len(found.topics) - MOST_TOPICS, 0)
+    return {"number": number, "size": size, "explains": percent(explains)} if number else None
+
+
+def _unassigned(found: Findings, name: Naming) -> Content:
+    """Return how many rows no topic speaks for, and examples."""
+    return {
+        "count": found.n_unassigned,
+        "sentence": unassigned_sentence(found),
+        "least": f"{found.min_explained:.0%}",
+        "examples": [{**named_entry(one, name, "row"), "explained": brief(one.value)} for one in found.unassigned],
+    }
+
+
+def _classes(found: Findings) -> Content:
+    """Return how the clusters agree with known classes."""
+    classes = found.classes
+    assert classes is not None  # noqa: S101 - the caller has asked
+    measures = ("ari", "nmi", "accuracy", "accuracy_of_one_cluster")
+    return {one: f"{getattr(classes, one):.3f}" for one in measures} | {
+        "topics": [
+            {"own": readable(own, 100), "largest": readable(largest, 100), "purity": "" if isnan(part) else brief(part)}
+            for own, largest, part in zip(classes.representatives, classes.largest, classes.purity, strict=True)
+        ]
+    }
 
 
 def _topic(number: int, topic: Topic, name: Naming, room: dict[str, int]) -> Content:
@@ -193,15 +234,16 @@ def _topic(number: int, topic: Topic, name: Naming, room: dict[str, int]) -> Con
         "name": name(topic.name, topic.index, "row"),
         "values": _bars(topic.values[: room["values"]], name),
         "anchors": [
-            {"name": name(one.name, one.index, "column"), "value": quantity(one.value), "own": one.own}
-            for one in anchors
+            {**named_entry(one, name, "column"), "value": quantity(one.value), "own": one.own} for one in anchors
         ],
-        "columns": [name(entry.name, entry.index, "column") for entry in others],
+        "columns": [named_entry(entry, name, "column") for entry in others],
         "size": topic.size,
+        "cluster_size": topic.cluster_size,
         "share": topic.share,
+        "explains": percent(topic.explains),
+        "part": topic.explains,
         "members": [
-            {"name": name(entry.name, entry.index, "row"), "part": entry.value}
-            for entry in topic.closest[: room["members"]]
+            {**named_entry(entry, name, "row"), "part": entry.value} for entry in topic.closest[: room["members"]]
         ],
     }
 
@@ -210,7 +252,7 @@ def _bars(entries: Sequence[Entry], name: Naming) -> list[Content]:
     """Return values as text, with the lengths of their bars."""
     return [
         {
-            "name": name(entry.name, entry.index, "column"),
+            **named_entry(entry, name, "column"),
             "value": quantity(entry.value),
             "bar": entry.value / entries[0].value,
         }
@@ -218,89 +260,12 @@ def _bars(entries: Sequence[Entry], name: Naming) -> list[Content]:
     ]
 
 
-def _errors(explanation: Any, sides: tuple[assessments.SideNames, assessments.SideNames], name: Naming) -> Content:
-    """Return the share of each row and column that is explained, of a typical one and of the worst."""
-    content: Content = {}
-    for key, side in zip(("rows", "cols"), sides, strict=True):
-        summary = assessments.error_summary(explanation, side)
-        content[key] = {
-            "median": None if summary.median is None else 1.0 - summary.median**2,
-            "n_zero": summary.n_zero,
-            "worst": [
-                {"name": name(one.name, one.index, side.kind), "explained": 1.0 - one.value**2} for one in summary.worst
-            ],
-        }
-    return content
-
-
-def _stability(stability: Any, sides: tuple[assessments.SideNames, assessments.SideNames], name: Naming) -> Content:
-    """Return how often the selected rows and columns came back, and which of them least often."""
-    n_draws, share = assessments.draws_of(stability)
-    content: Content = {"n_draws": n_draws, "share": share}
-    for key, side in zip(("rows", "cols"), sides, strict=True):
-        summary = assessments.stability_summary(stability, side)
-        content[key] = (
-            None
-            if summary is None
-            else {
-                "frequency": summary.frequency,
-                "similarity": summary.similarity,
-                "least": squeezed(name(summary.least.name, summary.least.index, side.kind), 80),
-                "least_frequency": summary.least.value,
-            }
-        )
-    return content
-
-
-def _path(path: Any, sides: tuple[assessments.SideNames, assessments.SideNames], name: Naming) -> Content:
-    """Return what the first selected rows and columns explain, as far as a page has room."""
-    summary = assessments.path_summary(path, sides)
-
-    def added(entry: Entry | None, kind: str) -> Content | None:
-        return None if entry is None else {"name": name(entry.name, entry.index, kind), "share": brief(entry.value)}
-
-    return {
-        "sentences": list(summary.sentences),
-        "n_steps": len(summary.steps),
-        "steps": [
-            {
-                "row": added(step.row, "row"),
-                "col": added(step.col, "column"),
-                "core": brief(step.core),
-                "bound": brief(step.bound),
-            }
-            for step in summary.steps[:MOST_TOPICS]
-        ],
-    }
-
-
-def _rank(rank: Any) -> Content:
-    n_rows, n_cols, reason, table = assessments.rank_table(rank)
-    lines = zip(*(column.tolist() for column in table.values()), strict=True)
-    return {
-        "n_rows": n_rows,
-        "n_cols": n_cols,
-        "reason": readable(reason, 1000),
-        "table": [
-            {
-                "n_rows": int(r),
-                "n_cols": int(c),
-                "error": quantity(error),
-                "error_se": quantity(spread),
-                "stability": quantity(stability),
-                "best": (int(r), int(c)) == (n_rows, n_cols),
-            }
-            for r, c, error, spread, stability in lines
-        ],
-    }
-
-
 def _settings(factorization: Factorization) -> dict[str, str]:
     """Return what the factorization stores about how it was made, as far as it is short."""
     kept = {
         readable(name, 60): readable(value, 200)
         for name, value in factorization.meta.items()
-        if isinstance(value, (str, int, float)) and name not in {"command", "note"}
+        if isinstance(value, (str, int, float)) and name not in {"command", "note", "title"}
     }
     scaling = "none" if factorization.scaling is None else readable(factorization.scaling.name, 60)
     return kept | {"scaling": scaling}

@@ -4,7 +4,8 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -13,28 +14,37 @@ from typing import Any
 import numpy as np
 
 from cosep import plots
-from cosep.findings.describe import describe, with_names
-from cosep.findings.record import Findings
+from cosep.findings.describe import describe, nouns_of, with_names
+from cosep.findings.look_up import MOST_KEPT, LookUp, look_up
+from cosep.findings.record import Findings, Nouns
+from cosep.findings.topics import topics_of
 from cosep.findings.wording import brief, percent, readable, squeezed
-from cosep.plots.drawing import Figure, template
+from cosep.matrix.validation import as_matrix
+from cosep.plots.drawing import Figure, label, template
 from cosep.records.factorization import Factorization
 from cosep.records.model import factorization_of
-from cosep.report.content import Content, page_content
+from cosep.report.content import page_content
+from cosep.report.finder import finder_content, named_cols, named_rows
+from cosep.report.naming import Content
 from cosep.utils.atomic import replacing
+from cosep.utils.columns import flat
 from cosep.utils.extras import optional
 from cosep.utils.messages import counted, shown
 from cosep.utils.paths import check_path
 
+# The words of figures for rows and columns.
+WORDS = re.compile(r"\b(?:row|column)s?\b")
 SCHEMES = ("light", "dark")
 # The largest size of the page without plotly.js.
 MOST_BYTES = 950_000
 # Stands for plotly.js. No name can contain it: the brackets of names are escaped.
 PLOTLY = "<script>/* plotly.js */</script>"
-# If the page is too large, names are cut to this many letters: the first number that makes it small enough.
-NAME_LETTERS = (None, 100, 40, 16)
+# If the page is too large, names are cut to this many letters, and this many rows and columns can be looked up: the
+# first pair that makes it small enough.
+ROOM = ((None, MOST_KEPT), (100, MOST_KEPT), (40, 1000), (16, 500), (16, 0))
 
 
-def write_report(
+def write_report(  # noqa: PLR0913 - all that a page can show
     X: Any,
     model: Any,
     path: str | os.PathLike[str],
@@ -44,6 +54,9 @@ def write_report(
     rank: Any = None,
     selection_path: Any = None,
     texts: Sequence[str] | None = None,
+    labels: Any = None,
+    title: str | None = None,
+    nouns: tuple[str, str] | None = None,
     command: str | None = None,
 ) -> None:
     """Write one self-contained HTML page that explains a factorization to a reader.
@@ -71,6 +84,13 @@ def write_report(
         What `selection_path` returns: how much the first of the selected rows and columns explain.
     texts : list of str, optional
         The text of each row, for data that counts words.
+    labels : array-like of length m, optional
+        The class of each row, to compare the topics with.
+    title : str, optional
+        What the data are called. Default: ``meta["title"]``, or the numbers of topics, rows and columns.
+    nouns : tuple of str, optional
+        What a row and a column are called, such as ``("country", "product")``. Default: ``meta["nouns"]``, or "row" and
+        "column".
     command : str, optional
         The command that makes this page again.
 
@@ -93,10 +113,33 @@ def write_report(
     True
     """
     goal = _checked_path(path)
-    factorization = factorization_of(model, X)
-    found = describe(X, factorization)
+    factorization = with_title(factorization_of(model, X), title, nouns)
+    found = describe(X, factorization, labels=labels)
     known = {"explanation": explanation, "stability": stability, "rank": rank, "selection_path": selection_path}
     write_page(goal, found, factorization, X, **known, texts=texts, command=command)
+
+
+def with_title(factorization: Any, title: Any, nouns: Any) -> Any:
+    """Return the factorization with a title and nouns, if they are given, in its ``meta``."""
+    given: Content = {}
+    if title is not None:
+        if not isinstance(title, str) or not title.strip():
+            msg = f"title={shown(title)} must be the title of the page, or None."
+            raise ValueError(msg)
+        given["title"] = title
+    if nouns is not None:
+        known = flat(nouns)
+        if (
+            known is None
+            or len(known) != len(Nouns())
+            or not all(isinstance(one, str) and one.strip() for one in known)
+        ):
+            msg = f"nouns={shown(nouns)} must be what a row and a column are called, such as ('document', 'word')."
+            raise ValueError(msg)
+        given["nouns"] = [str(one) for one in known]
+    if not given or not isinstance(factorization, Factorization):
+        return factorization
+    return replace(factorization, meta={**factorization.meta, **given})
 
 
 def write_page(
@@ -115,14 +158,25 @@ def write_page(
     """Write the page of findings that are at hand; see `write_report` for the other parameters."""
     record = with_names(factorization)
     known = {"explanation": explanation, "stability": stability, "rank": rank, "selection_path": selection_path}
-    for letters in NAME_LETTERS:
+    look_ups = _look_ups(found, record, X)
+    for letters, most in ROOM:
         content = page_content(found, record, **known, texts=texts, command=command, letters=letters)
-        page = render(content, _figures(_cut_names(record, letters), X, known))
+        finder = finder_content(found, look_ups, (record.row_names, record.col_names), letters, most)
+        page = render(content, _figures(_cut_names(record, letters), X, known), finder)
         if len(page.encode("utf-8")) < MOST_BYTES:
             break
     whole = page.replace(PLOTLY, f"<script>{_plotlyjs()}</script>", 1)
     with replacing(goal) as part:
         part.write_bytes(whole.encode("utf-8"))
+
+
+def _look_ups(found: Findings, record: Factorization, X: Any) -> tuple[LookUp, LookUp]:
+    """Return what to say of the rows and of the columns that can be looked up."""
+    M = as_matrix(X)
+    return (
+        look_up(topics_of(record), found.rows, M, named_rows(found)),
+        look_up(topics_of(record.T), found.cols, M.T, named_cols(found)),
+    )
 
 
 def _cut_names(factorization: Factorization, letters: int | None) -> Factorization:
@@ -148,10 +202,30 @@ def _figures(factorization: Factorization, X: Any, known: Content) -> dict[str, 
         figures["path"] = plots.selection_path(known["selection_path"], **names)
     if known["rank"] is not None:
         figures["rank"] = plots.rank_curve(known["rank"])
-    return figures
+    nouns = nouns_of(factorization)
+    return figures if nouns == Nouns() else {name: _with_nouns(one, nouns) for name, one in figures.items()}
 
 
-def render(content: Content, figures: dict[str, Figure]) -> str:
+def _with_nouns(figure: Figure, nouns: Nouns) -> Figure:
+    """Return a figure whose legend, titles and note call rows and columns what they are."""
+    called = {"row": nouns.row, "rows": nouns.rows, "column": nouns.col, "columns": nouns.cols}
+
+    def renamed(text: str, form: Callable[[str], str] = str) -> str:
+        return WORDS.sub(lambda word: form(called[word[0]]), text)
+
+    for trace in figure.data:
+        for part in ("name", "hovertemplate"):
+            if trace[part]:
+                trace[part] = renamed(trace[part], label)
+    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        if axis.title.text:
+            axis.title.text = renamed(axis.title.text, label)
+    title, note = renamed(figure.layout.title.text), renamed(figure.layout.meta["note"])
+    figure.update_layout(title={"text": title}, meta={"note": note})
+    return figure
+
+
+def render(content: Content, figures: dict[str, Figure], finder: Content) -> str:
     """Return the page as text, with a mark in the place of plotly.js."""
     jinja2 = optional("jinja2", "the report", "cli")
     here = files("cosep.report")
@@ -161,6 +235,7 @@ def render(content: Content, figures: dict[str, Figure]) -> str:
     environment.filters |= {"percent": percent, "brief": brief, "count": counted, "squeezed": squeezed}
     data = {
         "figures": {name: _compact(figure) for name, figure in figures.items()},
+        "finder": finder,
         "templates": {scheme: template(scheme) for scheme in SCHEMES},
     }
     script = here.joinpath("script.js").read_text(encoding="utf-8")

@@ -8,6 +8,8 @@ from cosep.utils.messages import shown
 RAW = "raw"
 # Characters of the list of layers in a message.
 LONGEST_LIST = 300
+# What a row and a column of an AnnData are called.
+NOUNS = ("cell", "gene")
 
 Matrix = TypeVar("Matrix")
 

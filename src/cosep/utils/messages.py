@@ -51,7 +51,23 @@ def counted(number: int, kind: str) -> str:
     >>> counted(1, "row"), counted(1876, "row")
     ('1 row', '1,876 rows')
     """
-    return f"{number:,} {kind}" if number == 1 else f"{number:,} {kind}s"
+    return f"{number:,} {kind if number == 1 else plural(kind)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of an English noun by the general rules; a word that ends in a single s is left as it is.
+
+    Examples
+    --------
+    >>> from cosep.utils.messages import plural
+    >>> plural("cell"), plural("country"), plural("class"), plural("species")
+    ('cells', 'countries', 'classes', 'species')
+    """
+    if re.search(r"[^aeiou]y$", noun):
+        return f"{noun[:-1]}ies"
+    if re.search(r"(ss|x|z|ch|sh)$", noun):
+        return f"{noun}es"
+    return noun if noun.endswith("s") else f"{noun}s"
 
 
 def percent(share: float) -> str:
