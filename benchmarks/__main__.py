@@ -33,6 +33,7 @@ from benchmarks import (
     scales,
     selection_time,
     solvers,
+    texts,
     threads,
 )
 from benchmarks.harness import collect, isolated, say, stamp, write_rows
@@ -41,6 +42,7 @@ from benchmarks.page import page
 MODULES = (
     defaults,
     degree_share,
+    texts,
     one_model,
     grown,
     ablation,
