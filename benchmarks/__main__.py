@@ -42,8 +42,8 @@ from benchmarks.page import page
 MODULES = (
     defaults,
     degree_share,
-    texts,
     one_model,
+    texts,
     grown,
     ablation,
     choice,

@@ -121,7 +121,10 @@ def figures(corpus: Corpus, r: int) -> Row:
     named = replace(model.factorization_, col_names=words)
     in_texts = np.bincount(counts.indices, minlength=len(words)) / counts.shape[0]
     topics = describe(named, counts).topics
-    leading = [[*topic.anchors, *topic.columns[:FIRST_WORDS]] for topic in topics]
+    leading = [
+        [entry.index for entry in topic.anchors] + [entry.index for entry in topic.columns[:FIRST_WORDS]]
+        for topic in topics
+    ]
     return {
         "texts": counts.shape[0],
         "words": len(words),
@@ -131,7 +134,7 @@ def figures(corpus: Corpus, r: int) -> Row:
         **scores("nmf_", corpus, _nmf_labels(counts, r)),
         **scores("nmf_tfidf_", corpus, _nmf_labels(TfidfTransformer().fit_transform(counts), r)),
         "frequent": int((in_texts > FREQUENT_SHARE).sum()),
-        "led": sum(any(in_texts[entry.index] > FREQUENT_SHARE for entry in entries) for entries in leading),
+        "led": sum(bool((in_texts[indices] > FREQUENT_SHARE).any()) for indices in leading),
         "s": fitted.seconds,
     }
 
