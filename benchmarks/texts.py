@@ -2,12 +2,13 @@
 
 Texts are counted with the defaults of `cosep.io.TextOptions`, and `CoSeparableNMF(r, r)` is fitted with its defaults.
 `packages` are the one-line descriptions of Debian's packages, with the sections of the packages as classes. They are
-read from a file in the format of `apt-cache dumpavail`, named by the variable COSEP_PACKAGES, or by that command where
-there is one. `first lines` are those of the docstrings of SciPy and scikit-learn, `docstrings` are whole ones, and in
-`product` every paragraph of these names a product, as documentation does; their classes are the subpackages. Figures are normalized mutual information of the largest shares and the classes, and the
-share of the texts that are in the largest cluster. scikit-learn's NMF has the same counts, or their TF-IDF. One single
-cluster has mutual information 0. `frequent` words occur in more than 90 % of the texts, and `led` is the number of
-topics that have one of them among their anchors or their first three words, with the default `max_df` and with 0.9.
+read from a file in the format of `apt-cache dumpavail`, named by the variable COSEP_PACKAGES, or by that command
+where there is one. `first lines` are those of the docstrings of SciPy and scikit-learn, `docstrings` are whole ones,
+and in `product` every paragraph of these names a product, as documentation does; their classes are the subpackages.
+Figures are normalized mutual information of the largest shares and the classes, and the share of the texts that are
+in the largest cluster. scikit-learn's NMF has the same counts, or their TF-IDF. One single cluster has mutual
+information 0. `frequent` words occur in more than 90 % of the texts, and `led` is the number of topics that have one
+of them among their anchors or their first three words, with the default `max_df` and with `max_df=1.0`.
 """
 
 import os
@@ -62,7 +63,7 @@ def bars(rows: list[Row]) -> list[Bar]:
     behind = [max(row["nmf_nmi"], row["nmf_tfidf_nmi"]) - row["nmi"] for row in short]
     return [
         Bar("largest mutual information of NMF less ours, short texts", max(behind, default=None), 0.01),
-        Bar("most topics that frequent words lead", max(led, default=None), 1),
+        Bar("most topics that frequent words lead", max(led, default=None), 0),
     ]
 
 
@@ -134,14 +135,14 @@ def figures(corpus: Corpus, r: int) -> Row:
         **scores("nmf_", corpus, _nmf_labels(counts, r)),
         **scores("nmf_tfidf_", corpus, _nmf_labels(TfidfTransformer().fit_transform(counts), r)),
         **leading(model, counts, words),
-        "led_without": leading(*_refitted(corpus, r))["led"],
+        "led_if_kept": leading(*_refitted(corpus, r))["led"],
         "s": fitted.seconds,
     }
 
 
 def _refitted(corpus: Corpus, r: int) -> tuple[CoSeparableNMF, Any, NDArray[np.str_]]:
-    """Return a model without frequent words."""
-    counts, words = vectorise(corpus.texts, TextOptions(max_df=FREQUENT_SHARE))
+    """Return a model with all words."""
+    counts, words = vectorise(corpus.texts, TextOptions(max_df=1.0))
     return CoSeparableNMF(r, r).fit(counts), counts, words
 
 

@@ -88,6 +88,13 @@ def test_a_limit_below_another_is_named():
         vectorise(["red fish"] * 4, TextOptions(max_df=0.5, min_df=1))
 
 
+@pytest.mark.parametrize(("n_texts", "kept"), [(19, True), (20, False)])
+def test_a_word_in_nearly_every_text_is_left_out(n_texts, kept):
+    texts = [f"django {word}" for word in ("form", "model", "cache")] * 7
+    assert ("django" in vectorise(texts[:n_texts])[1]) == kept
+    assert "django" in vectorise(texts[:n_texts], TextOptions(max_df=1.0))[1]
+
+
 def test_a_word_in_nearly_every_text_can_be_left_out():
     texts = [f"django {word} {word}" for word in ("form", "form", "model", "model", "cache")]
     assert vectorise(texts, TextOptions(min_df=1, max_df=0.8))[1].tolist() == ["cache", "form", "model"]

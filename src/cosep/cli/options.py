@@ -102,8 +102,12 @@ class ReadOptions(FileOptions):
         float, typer.Option(help="Keep words that occur in at least this many texts, or this share of them, below 1.")
     ] = 2
     max_df: Annotated[
-        float, typer.Option(help="Keep words that occur in at most this share of the texts, or this many of them.")
-    ] = 1
+        float | None,
+        typer.Option(
+            help="Keep words that occur in at most this share of the texts, or this many of them. Default: 0.9 for 20 "
+            "texts or more, else 1."
+        ),
+    ] = None
     top_words: Annotated[int | None, typer.Option(help="Keep this many of the most frequent words.")] = None
     ngrams: Annotated[int, typer.Option(help="Count phrases too, of up to this many words.")] = 1
     tfidf: Annotated[bool, typer.Option("--tfidf", help="Weigh words by TF-IDF instead of counting them.")] = False
@@ -117,8 +121,8 @@ class ReadOptions(FileOptions):
         return {
             "column": self.text_column,
             "stop_words": self._stop_words(),
-            "min_df": number_of_texts(self.min_df, is_share=self.min_df < 1),
-            "max_df": number_of_texts(self.max_df, is_share=self.max_df <= 1),
+            "min_df": number_of_texts(self.min_df, is_share=0 < self.min_df < 1),
+            "max_df": None if self.max_df is None else number_of_texts(self.max_df, is_share=self.max_df <= 1),
             **chosen,
         }
 

@@ -10,6 +10,8 @@ import numpy as np
 from cosep.io.stop_words import stop_words_of
 from cosep.utils.messages import one_line, shown
 
+# Words in more than this share of the texts are left out by default, if there are at least this many texts.
+MAX_SHARE, MIN_TEXTS = 0.9, 20
 # Phrases of more words hardly ever occur twice.
 MAX_WORDS_OF_PHRASE = 5
 
@@ -37,9 +39,10 @@ class TextOptions:
     vocabulary : tuple of str, optional
         Count only these words, in this order, such as the column names of a matrix that new texts are compared with.
         Then `min_df`, `max_df` and `top_words` are ignored. Default: all words.
-    max_df : int or float, default 1.0
-        Keep words that occur in at most this many texts. A float is a share of the texts. Lower it to leave out words
-        that nearly every text has, such as the name of the product in its documentation.
+    max_df : int or float, optional
+        Keep words that occur in at most this many texts. A float is a share of the texts. Default: 0.9 if there are at
+        least 20 texts, because words that nearly every text has, such as the name of a product in its documentation,
+        tell nothing about topics, and 1.0 if there are fewer.
     ngrams : int, default 1
         Count words and phrases of up to this many words, such as "machine learning" for 2. Stop words are left out
         before.
@@ -67,7 +70,7 @@ class TextOptions:
     top_words: int | None = None
     lowercase: bool = True
     vocabulary: tuple[str, ...] | None = None
-    max_df: float = 1.0
+    max_df: float | None = None
     ngrams: int = 1
     tfidf: bool = False
     sublinear: bool = False
@@ -81,7 +84,8 @@ class TextOptions:
             raise ValueError(msg)
         _set(self, "stop_words", _checked_stop_words(self.stop_words))
         _check_frequency(self.min_df, "min_df")
-        _check_frequency(self.max_df, "max_df")
+        if self.max_df is not None:
+            _check_frequency(self.max_df, "max_df")
         if self.top_words is not None:
             check_positive(self.top_words, "top_words")
         if not _is_whole(self.ngrams) or not 1 <= self.ngrams <= MAX_WORDS_OF_PHRASE:
@@ -94,6 +98,12 @@ class TextOptions:
             _set(self, "vocabulary", _checked_words(self.vocabulary))
         if self.idf is not None:
             _set(self, "idf", _checked_idf(self.idf, self.vocabulary))
+
+    def largest_frequency(self, n_texts: int) -> float:
+        """Return `max_df`, or its default for this many texts."""
+        if self.max_df is None:
+            return MAX_SHARE if n_texts >= MIN_TEXTS else 1.0
+        return self.max_df
 
     def to_mapping(self) -> dict[str, Any]:
         """Return the options for JSON, without the vocabulary, which is stored as column names."""

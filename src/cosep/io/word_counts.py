@@ -141,36 +141,36 @@ def _counts(texts: list[str], options: TextOptions, find_words: _WordFinder) -> 
         analyzer=find_words, vocabulary=options.vocabulary, lowercase=options.lowercase, dtype=np.float64
     )
     if options.vocabulary is None:
-        _check_frequencies(options, len(texts))
-        counter.set_params(min_df=options.min_df, max_df=options.max_df)
+        most = options.largest_frequency(len(texts))
+        _check_frequencies(options.min_df, most, len(texts))
+        counter.set_params(min_df=options.min_df, max_df=most)
     try:
         counts = scipy.sparse.csr_array(counter.fit_transform(texts))
     except ValueError as error:
-        if "no terms remain" not in str(error).lower() and "empty vocabulary" not in str(error).lower():
+        if not any(told in str(error).lower() for told in ("no terms remain", "empty vocabulary", "than min_df")):
             raise
         raise _no_word(options, len(texts)) from None
     return counts, np.asarray(counter.get_feature_names_out(), dtype=np.str_)
 
 
-def _check_frequencies(options: TextOptions, n_texts: int) -> None:
-    """Raise if no word can occur in as many texts as it must."""
-    least, most = (share * n_texts if isinstance(share, float) else share for share in (options.min_df, options.max_df))
-    if least > n_texts:
-        raise _no_word(options, n_texts)
-    if most < least:
+def _check_frequencies(min_df: float, max_df: float, n_texts: int) -> None:
+    """Raise if words would have to occur in more texts than they may."""
+    least, most = (share * n_texts if isinstance(share, float) else share for share in (min_df, max_df))
+    if most < least <= n_texts:
         msg = (
-            f"max_df={shown(options.max_df)} keeps words in at most {int(most)} of the {n_texts} texts, but "
-            f"min_df={shown(options.min_df)} those in at least {math.ceil(least)}; raise max_df, or lower min_df."
+            f"max_df={shown(max_df)} keeps words in at most {int(most)} of the {n_texts} texts, but "
+            f"min_df={shown(min_df)} those in at least {math.ceil(least)}; raise max_df, or lower min_df."
         )
         raise ValueError(msg)
 
 
 def _no_word(options: TextOptions, n_texts: int) -> ValueError:
     """Return the error for texts without a word that is kept."""
-    limit = "" if options.max_df == 1.0 and isinstance(options.max_df, float) else f"max_df={shown(options.max_df)}, "
+    most = options.largest_frequency(n_texts)
+    limit, way = ("", "") if isinstance(most, float) and most == 1.0 else (f"max_df={shown(most)}, ", "raise max_df, ")
     return ValueError(
         f"no word of the {n_texts} texts remains with {limit}min_df={shown(options.min_df)} and "
-        f"stop_words={shown(options.stop_words)}; lower min_df, keep stop words, or pass longer texts."
+        f"stop_words={shown(options.stop_words)}; lower min_df, {way}keep stop words, or pass longer texts."
     )
 
 
