@@ -33,6 +33,7 @@ from benchmarks import (
     scales,
     selection_time,
     solvers,
+    texts,
     threads,
 )
 from benchmarks.harness import collect, isolated, say, stamp, write_rows
@@ -42,6 +43,7 @@ MODULES = (
     defaults,
     degree_share,
     one_model,
+    texts,
     grown,
     ablation,
     choice,

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-from sklearn.feature_extraction.text import CountVectorizer
 
 from cosep import CoSeparableNMF, describe
 from cosep.datasets import load_docstrings
+from cosep.io import TextOptions, vectorise
 
 corpus = load_docstrings()
 model = CoSeparableNMF(n_rows=12, n_cols=12).fit(corpus.counts)
@@ -31,7 +31,7 @@ texts = [
     "Find the smallest value of a smooth function subject to bounds",
     "Compute a few eigenvalues of a large sparse symmetric matrix",
 ]
-counts = CountVectorizer(vocabulary=corpus.words).fit_transform(texts)
+counts, _ = vectorise(texts, TextOptions(vocabulary=corpus.words))
 shares = model.transform(counts) * np.linalg.norm(model.components_ * named.scaling.cols, axis=1)
 print("\nNew texts, and the words of their topics:")
 for text, k in zip(texts, shares.argmax(axis=1), strict=True):

@@ -46,6 +46,8 @@ def test_weights_and_the_norm_of_rows_count_in_the_statistics(power):
     _, _, priorities, drawn, sizes = slow_statistics(X, 3, 50, power, weights)
     np.testing.assert_allclose(found.col_sums, weights @ X, rtol=1e-13)
     assert found.n_filled == weights[X.any(axis=1)].sum()
+    np.testing.assert_array_equal(found.col_counts, weights @ (X != 0))
+    assert found.row_squares == weights @ (X != 0).sum(axis=1) ** 2
     np.testing.assert_array_equal(found.drawn, drawn)
     np.testing.assert_allclose(found.priorities, priorities, rtol=1e-12)
     np.testing.assert_allclose(found.sizes, sizes, rtol=1e-12)
@@ -53,7 +55,8 @@ def test_weights_and_the_norm_of_rows_count_in_the_statistics(power):
 
 
 def test_of_rows_with_the_same_priority_the_first_is_drawn():
-    part = Statistics(np.ones(2), 2.0, 1.0, 3, np.array([5.0, 2.0]), np.array([7, 9]), np.ones(2), np.ones(2, int))
+    kept = np.array([5.0, 2.0]), np.array([7, 9]), np.ones(2), np.ones(2, int)
+    part = Statistics(np.ones(2), 2.0, 1.0, 3, *kept, np.ones(2), 2.0)
     other = part._replace(drawn=np.array([12, 10]))
     merged = part.merge([other])
     assert merged.drawn.tolist() == [7, 12, 9]

@@ -62,17 +62,18 @@ def test_a_link_out_of_a_folder_of_texts_raises(tmp_path):
     st.booleans(),
     st.sampled_from([None, "english"]),
     st.sampled_from([1, 2, 0.5]),
+    st.integers(1, 3),
 )
-def test_words_that_are_found_bit_by_bit_are_the_same(texts, lowercase, stop_words, min_df):
-    options = TextOptions(lowercase=lowercase, stop_words=stop_words, min_df=min_df)
+def test_words_that_are_found_bit_by_bit_are_the_same(texts, lowercase, stop_words, min_df, ngrams):
+    options = TextOptions(lowercase=lowercase, stop_words=stop_words, min_df=min_df, ngrams=ngrams)
     answers = []
     for check, short in ((None, 9), (lambda *_: None, 9), (lambda *_: None, 999)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(cosep.io.word_counts, "MAX_SHORT_TEXT", short)
             patch.setattr(cosep.io.word_counts, "WORDS_AT_ONCE", 2)
             try:
-                counts, words = count_words([*texts, "the aa aB aa aB"], options, check)
-                answers.append((counts.toarray().tolist(), words.tolist()))
+                found = count_words([*texts, "the aa aB aa aB"], options, check)
+                answers.append((found.values.toarray().tolist(), found.words.tolist()))
             except ValueError as error:
                 answers.append(str(error))
     assert answers[0] == answers[1] == answers[2]
@@ -173,13 +174,27 @@ def test_new_texts_are_counted_by_the_stored_words(texts, lowercase):
     "wrong",
     [
         {"column": 3},
-        {"stop_words": "german"},
-        {"stop_words": ["a"]},
+        {"stop_words": "klingon"},
+        {"stop_words": [3]},
+        {"stop_words": ()},
         {"min_df": 0},
         {"min_df": -0.5},
         {"min_df": 1.5},
         {"min_df": float("nan")},
         {"min_df": "2"},
+        {"min_df": True},
+        {"max_df": 0},
+        {"max_df": 0.0},
+        {"max_df": 1.5},
+        {"max_df": "all"},
+        {"ngrams": 0},
+        {"ngrams": 6},
+        {"ngrams": True},
+        {"ngrams": (1, 2)},
+        {"tfidf": "yes"},
+        {"sublinear": 1},
+        {"idf": (1.0, 2.0)},
+        {"idf": (0.0,), "vocabulary": ("a",)},
         {"top_words": 0},
         {"top_words": True},
         {"lowercase": 1},
@@ -196,7 +211,7 @@ def test_bad_options_are_named(wrong):
 def test_settings_of_another_kind_raise():
     for wrong in ({"token": 1}, 3, None, {"vocabulary": ("a",)}):
         with pytest.raises(
-            ValueError, match=r"settings=.* must be a mapping with keys among column, lowercase, min_df"
+            ValueError, match=r"settings=.* must be a mapping with keys among column, idf, lowercase, max_df, min_df"
         ):
             TextOptions.from_mapping(wrong)
 
@@ -208,7 +223,7 @@ def test_a_text_may_be_long_in_any_column(row, tmp_path):
     before = csv.field_size_limit()
     with (tmp_path / "a.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["id", "text"], *enumerate(texts)])
-    table = read(tmp_path / "a.csv", text=TextOptions(column="text"), index="id")
+    table = read(tmp_path / "a.csv", text=TextOptions(column="text", max_df=1.0), index="id")
     assert table.texts[row] == texts[row]
     assert table.values.sum(axis=0).tolist() == [20_199.0, 199.0]
     assert csv.field_size_limit() == before

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from cosep import Selection, mix
-from cosep.matrix.scaling import SCALINGS, scale
+from cosep.matrix.scaling import DEGREE_SHARE, SCALINGS, scale, shares_of, sums_of
 from cosep.matrix.validation import as_matrix
 from oracles import unscale
 
@@ -98,3 +98,37 @@ def test_an_all_zero_matrix_is_its_own_scaling():
 def test_an_unknown_rule_is_refused_with_the_list_of_rules():
     with pytest.raises(ValueError, match=f"scaling='tfidf' must be one of {', '.join(map(repr, SCALINGS))}"):
         scale(as_matrix(X), "tfidf")
+
+
+def short_rows():
+    """Rows with few entries in columns of very unequal frequency, as in short texts."""
+    random = np.random.default_rng(0)
+    frequencies = 1.0 / np.arange(1, 301) ** 1.2
+    cols = random.choice(300, (800, 3), p=frequencies / frequencies.sum())
+    return scipy.sparse.csr_array((np.ones(2400), (np.repeat(np.arange(800), 3), cols.ravel())), shape=(800, 300))
+
+
+def test_columns_of_unequal_frequency_get_a_larger_share_where_rows_are_short():
+    Z = short_rows()
+    sums = sums_of(as_matrix(Z))
+    row_share, col_share = shares_of(sums, DEGREE_SHARE)
+    counts = (Z.toarray() > 0).sum(axis=0)
+    counts = counts[counts > 0]
+    expected = 3.0 * counts.var() / counts.mean() ** 2 / (Z.toarray() > 0).sum(axis=1).mean()
+    assert (row_share, col_share) == (DEGREE_SHARE, pytest.approx(expected))
+    assert expected > 1.0
+    for other in (7.0 * Z, Z.toarray(), scipy.sparse.vstack([Z, Z]), scipy.sparse.hstack([Z, np.zeros((800, 5))])):
+        assert shares_of(sums_of(as_matrix(other)), DEGREE_SHARE)[1] == pytest.approx(col_share)
+    assert shares_of(sums_of(as_matrix(Z.T)), DEGREE_SHARE) == pytest.approx((col_share, row_share))
+    weights = np.arange(800) % 3
+    copies = scipy.sparse.csr_array(Z.tocsr()[np.repeat(np.arange(800), weights)])
+    weighted, repeated = (
+        shares_of(sums, DEGREE_SHARE)
+        for sums in (sums_of(as_matrix(Z), weights.astype(float)), sums_of(as_matrix(copies)))
+    )
+    assert weighted == pytest.approx(repeated)
+
+
+def test_a_full_table_keeps_the_share():
+    dense = np.random.default_rng(0).lognormal(sigma=3, size=(50, 4))
+    assert shares_of(sums_of(as_matrix(dense)), DEGREE_SHARE) == (DEGREE_SHARE, DEGREE_SHARE)

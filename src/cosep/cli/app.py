@@ -136,6 +136,7 @@ def fit(  # noqa: PLR0913 - the options of a command
             "the file of --labels": [] if labelled.labels is None else [labelled.labels],
             "the file of --weights": [] if weights is None else [weights],
             "the answer of --grow": [] if grow is None else answer_files(grow),
+            "the file of --stop-words": reading.stop_word_files(),
         }
         refuse_inputs("out", folder, inputs, [folder / name for name in FILES])
         if in_blocks.checkpoint is not None:

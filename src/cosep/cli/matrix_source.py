@@ -21,7 +21,7 @@ from cosep.estimators import CoSeparableNMF
 from cosep.findings.assessments import exchange_sentences, sides_of
 from cosep.findings.describe import describe
 from cosep.findings.record import Findings
-from cosep.io import NamedMatrix
+from cosep.io import NamedMatrix, TextOptions
 from cosep.io.weights import read_weights
 from cosep.records.factorization import Factorization
 from cosep.report.page import write_page
@@ -31,8 +31,8 @@ from cosep.utils.warn import warn
 
 # The path of m x n data with r1 selected rows and r2 columns is in the report if m r1^2 + n r2^2 is at most this.
 MAX_PATH_COST = 1 << 25
-
-
+# A text with fewer different words hardly tells its topic.
+FEW_WORDS = 3
 # What a column of weights is usually called.
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "sample weight")
 
@@ -85,6 +85,8 @@ class MatrixSource:
         weights = None if options.weights is None else read_weights(options.weights, data.row_names)
         if weights is None and data.texts is None:
             warn_of_weights(data.col_names)
+        if data.texts is not None:
+            warn_of_short_texts(data)
         self.norm = {"scaling": options.scaling, "sample_weight": weights}
         n_rows, n_cols = default_count(options.n_rows, m), default_count(options.n_cols, n)
         if options.choose_rank:
@@ -151,6 +153,27 @@ def warn_of_weights(col_names: NDArray[Any]) -> None:
                 f"--drop {name.strip()}, and pass it as --weights FILE, a .csv of the names of rows and their weights.",
                 UserWarning,
             )
+
+
+def warn_of_short_texts(data: NamedMatrix) -> None:
+    """Warn if most texts have too few of the words that are counted; say which option takes them away, if one does."""
+    share = float(np.mean((data.values > 0).sum(axis=1) < FEW_WORDS))
+    if share <= 0.5:
+        return
+    chosen, usual = TextOptions.from_mapping(data.text_options or {}), TextOptions()
+    advice = {
+        "raise --top-words": chosen.top_words is not None,
+        "lower --min-df": chosen.min_df != usual.min_df,
+        "raise --max-df": chosen.max_df != usual.max_df,
+        "leave out fewer --stop-words": chosen.stop_words not in {None, usual.stop_words},
+    }
+    ways = [way for way, applies in advice.items() if applies]
+    ways.append("join texts that belong together, such as all of one page or of one author")
+    warn(
+        f"{share:.0%} of the texts have fewer than {FEW_WORDS} of the words that are counted, too few to tell topics "
+        f"apart: {', or '.join(ways)}.",
+        UserWarning,
+    )
 
 
 def is_path_cheap(record: Factorization) -> bool:

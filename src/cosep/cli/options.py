@@ -97,19 +97,56 @@ class FileOptions:
 class ReadOptions(FileOptions):
     """How a file is read, and how texts become counts."""
 
-    stop_words: Annotated[str, typer.Option(help="Words to leave out: english or none.")] = "english"
-    min_df: Annotated[int, typer.Option(help="Keep words that occur in at least this many texts.")] = 2
+    stop_words: Annotated[
+        str, typer.Option(help="Words to leave out: english, another language such as german, none, or a file of them.")
+    ] = "english"
+    min_df: Annotated[
+        float, typer.Option(help="Keep words that occur in at least this many texts, or this share of them, below 1.")
+    ] = 2
+    max_df: Annotated[
+        float | None,
+        typer.Option(
+            help="Keep words that occur in at most this share of the texts, or this many of them. Default: 0.9 for 20 "
+            "texts or more, else 1."
+        ),
+    ] = None
     top_words: Annotated[int | None, typer.Option(help="Keep this many of the most frequent words.")] = None
+    ngrams: Annotated[int, typer.Option(help="Count phrases too, of up to this many words.")] = 1
+    tfidf: Annotated[bool, typer.Option("--tfidf", help="Weigh words by TF-IDF instead of counting them.")] = False
+    sublinear: Annotated[bool, typer.Option("--sublinear", help="Count a word that occurs c times as 1 + ln(c).")] = (
+        False
+    )
 
     def of_texts(self) -> dict[str, Any]:
         """Return what `cosep.io.TextOptions` takes."""
-        words = None if self.stop_words == "none" else self.stop_words
+        chosen = {name: getattr(self, name) for name in ("top_words", "ngrams", "tfidf", "sublinear")}
         return {
             "column": self.text_column,
-            "stop_words": words,
-            "min_df": self.min_df,
-            "top_words": self.top_words,
+            "stop_words": self._stop_words(),
+            "min_df": number_of_texts(self.min_df, is_share=0 < self.min_df < 1),
+            "max_df": None if self.max_df is None else number_of_texts(self.max_df, is_share=self.max_df <= 1),
+            **chosen,
         }
+
+    def stop_word_files(self) -> list[Path]:
+        """Return the file of stop words, if one is named."""
+        path = Path(self.stop_words)
+        return [path] if self.stop_words not in {"none", "english"} and path.is_file() else []
+
+    def _stop_words(self) -> Any:
+        """Return the name of a language, the words in a file, or None."""
+        from cosep.io.stop_words import read_stop_words  # noqa: PLC0415 - help is quick without the numerics
+
+        if self.stop_words == "none":
+            return None
+        for path in self.stop_word_files():
+            return read_stop_words(path)
+        return self.stop_words
+
+
+def number_of_texts(given: float, *, is_share: bool) -> float:
+    """Return a share of the texts as a float, and a number of them as an int."""
+    return int(given) if not is_share and float(given).is_integer() else float(given)
 
 
 @dataclass(frozen=True)
@@ -165,16 +202,18 @@ class BlockOptions:
     ] = None
 
 
+# How the words of texts are counted.
+COUNTING = ("stop_words", "min_df", "max_df", "top_words", "ngrams", "tfidf", "sublinear")
 # Options for INPUT in memory, and for INPUT in blocks of rows, by their parameters.
 MEMORY_ONLY = (
     *("choose", "stability", "labels", "label_column", "kind", "layout", "index", "variable"),
     *("sep", "decimal", "sheet", "columns", "drop"),
-    *("text_column", "stop_words", "min_df", "top_words", "complete"),
+    *("text_column", *COUNTING, "complete"),
 )
 BLOCKS_ONLY = tuple(field.name for field in fields(BlockOptions))
 # Options that do not apply to an answer that grows, and why.
 NOT_GROWING = {"choose": "use --rows and --cols"} | dict.fromkeys(
-    ("stop_words", "min_df", "top_words"), "its words are counted as before; leave it out"
+    COUNTING, "its words are counted as before; leave it out"
 )
 
 

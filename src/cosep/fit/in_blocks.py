@@ -57,7 +57,7 @@ class InBlocks:
         if isinstance(plan.scaling, tuple):
             norm = Norm(GIVEN, plan.scaling[1], RowRule(), plan.scaling[0])
         else:
-            norm = norm_by_sums(plan.scaling, Sums(found.col_sums, found.n_filled))
+            norm = norm_by_sums(plan.scaling, Sums(found.col_sums, found.n_filled, found.col_counts, found.row_squares))
         return BlockNorm(found, size, norm._replace(weights=plan.weights))
 
     def select(self, scaled: BlockNorm) -> SampleSelection:

@@ -53,6 +53,10 @@ class Statistics(NamedTuple):
         Their squared norms, as far as the norm of the model is known before the first pass, times their weights.
     stored : ndarray of int
         How many entries are stored of each of them.
+    col_counts : ndarray of shape (n,)
+        The number of nonzero entries of each column: the sum of the weights of their rows.
+    row_squares : float
+        The weighted sum of the squared numbers of nonzero entries of the rows.
     """
 
     col_sums: Array
@@ -63,6 +67,8 @@ class Statistics(NamedTuple):
     drawn: Indices
     sizes: Array
     stored: Indices
+    col_counts: Array
+    row_squares: float
 
     @property
     def has_all(self) -> bool:
@@ -86,6 +92,8 @@ class Statistics(NamedTuple):
             drawn[order],
             sizes[order],
             stored[order],
+            _sum([part.col_counts for part in parts]),
+            sum(part.row_squares for part in parts),
         )
 
     def with_fewer(self, max_drawn: int) -> "Statistics":
@@ -113,6 +121,7 @@ def statistics(draw: Draw, block: LocalMatrix, start: int) -> Statistics:
         col_sums, row_sums = block.cross(weights), block.T.sums()
         sizes = weights * block.T.squared_norms() * inverse(row_sums) ** (2.0 * draw.row_power)
         priorities = sizes / uniforms(np.arange(start, start + m), draw.seed)
+    row_counts, col_counts = block.counts(weights)
     filled = np.flatnonzero(sizes)
     n_filled = float(weights[row_sums > 0].sum())
     if len(filled) > draw.max_drawn:
@@ -127,4 +136,6 @@ def statistics(draw: Draw, block: LocalMatrix, start: int) -> Statistics:
         order + start,
         sizes[order],
         block.stored_per_row()[order],
+        col_counts,
+        float(weights @ row_counts**2),
     )

@@ -5,7 +5,8 @@ from cosep.io.block_writing import write_blocks
 from cosep.io.named_matrix import NamedMatrix
 from cosep.io.names import read_labels, read_names
 from cosep.io.reading import read
-from cosep.io.word_counts import TextOptions, vectorise
+from cosep.io.text_options import TextOptions
+from cosep.io.word_counts import vectorise
 
 __all__ = [
     "NamedMatrix",

@@ -16,8 +16,8 @@ from cosep.io.numpy_file import read_npy, read_npz
 from cosep.io.parquet_table import PARQUET_SUFFIXES
 from cosep.io.table_layout import DECIMALS, LAYOUTS
 from cosep.io.tables import read_table, read_text_column
+from cosep.io.text_options import TextOptions
 from cosep.io.texts import count_texts, read_folder, read_lines
-from cosep.io.word_counts import TextOptions
 from cosep.utils.messages import shown
 
 # Words for separators that are hard to type.

@@ -12,9 +12,9 @@ from cosep.io.input_source import InputSource
 from cosep.io.named_matrix import NamedMatrix, as_names, build_named_matrix, numbered
 from cosep.io.parquet_table import PARQUET_SUFFIXES, ParquetTable
 from cosep.io.table_layout import Layout, TableOptions, find_column, find_layout
+from cosep.io.text_options import TextOptions
 from cosep.io.texts import BYTES_PER_CHARACTER, NamedTexts
 from cosep.io.triplets import Triplets
-from cosep.io.word_counts import TextOptions
 from cosep.utils.messages import shown
 
 Table = CsvTable | ParquetTable | ExcelTable

@@ -10,7 +10,8 @@ from typing import NamedTuple, NoReturn
 
 from cosep.io.input_source import BYTES_PER_LINE, InputError, InputSource, check_folder_entry
 from cosep.io.named_matrix import NamedMatrix, as_names, build_named_matrix, check_unicode
-from cosep.io.word_counts import TextOptions, count_words
+from cosep.io.text_options import TextOptions
+from cosep.io.word_counts import count_words
 
 SUFFIX = ".txt"
 # What a row and a column of counted texts are called.
@@ -34,14 +35,14 @@ def count_texts(source: InputSource, found: NamedTexts, options: TextOptions | N
         source.fail("has no texts; expected at least one.")
     check_unicode(source, found.texts)
     try:
-        counts, words = count_words(found.texts, options, source.check_growth)
+        counted = count_words(found.texts, options, source.check_growth)
     except InputError:
         raise
     except ValueError as error:
         source.fail(str(error))
-    more = {"texts": tuple(found.texts), "text_options": options.to_mapping()}
+    more = {"texts": tuple(found.texts), "text_options": counted.options.to_mapping()}
     labels = None if found.labels is None else as_names(source, found.labels)
-    return build_named_matrix(source, counts, found.names, words, labels=labels, nouns=NOUNS, **more)
+    return build_named_matrix(source, counted.values, found.names, counted.words, labels=labels, nouns=NOUNS, **more)
 
 
 def read_folder(source: InputSource) -> NamedTexts:

@@ -159,6 +159,22 @@ class LocalMatrix:
         """Return the number of nonzero entries, the same however they are stored."""
         return int(np.count_nonzero(self._values.data if self.is_sparse else self._values))
 
+    def counts(self, weights: Array) -> tuple[Array, Array]:
+        """Return the numbers of nonzero entries of rows, and of columns, where entries count the weights of rows."""
+        m, n = self.shape
+        if self.is_sparse:
+            stored = self._values.tocoo()
+            filled = stored.data != 0
+            rows, cols = (coords[filled] for coords in stored.coords)
+            row_counts = np.bincount(rows, minlength=m).astype(np.float64)
+            return row_counts, np.asarray(np.bincount(cols, weights[rows], minlength=n), dtype=np.float64)
+        row_counts, col_counts = np.zeros(m), np.zeros(n)
+        for rows, block in self.dense_blocks():
+            filled = block != 0
+            row_counts[rows] = filled.sum(axis=1)
+            col_counts += weights[rows] @ filled
+        return row_counts, col_counts
+
     def filled_columns(self) -> NDArray[np.bool_]:
         """Return which columns have a nonzero entry, computed once."""
         if "filled" not in self._known:

@@ -19,6 +19,10 @@ from cosep.utils.warn import warn
 # "degree" adds this share of the mean sum to each sum, so that short rows and rare columns do not count more than
 # others. Of 0, 0.05, ..., 0.3, 0.5 and 1 it is in the middle of those that label documents, images and tables well.
 DEGREE_SHARE = 0.2
+# Where rows have few entries and columns very unequal numbers of them, as in short texts, small groups of nearly equal
+# rows stand out by their rare columns. Then "degree" adds a larger share: this times the squared coefficient of
+# variation of the numbers of entries of columns, divided by the mean number of entries of a row.
+SPARSE_SHARE = 3.0
 # "sinkhorn" stops at this mean deviation of the sums, relative to them, so that diagonals that it undoes do not change
 # the selection. It warns if the deviation stays above the second.
 BALANCE_TOL, UNBALANCED = 1e-10, 1e-4
@@ -35,10 +39,16 @@ class Sums(NamedTuple):
         Weighted sums of the columns.
     n_rows : float
         The number of rows that are not zero: the sum of their weights.
+    col_counts : ndarray
+        The number of nonzero entries of each column: the sum of their weights.
+    row_squares : float
+        The weighted sum of the squared numbers of nonzero entries of the rows.
     """
 
     cols: Array
     n_rows: float
+    col_counts: Array
+    row_squares: float
 
     @property
     def n_cols(self) -> int:
@@ -52,22 +62,37 @@ class Sums(NamedTuple):
 POWERS = {"rows": (1.0, 0.0, 0.0), "columns": (0.0, 1.0, 0.0), "degree": (0.5, 0.5, DEGREE_SHARE)}
 
 
+def shares_of(sums: Sums, share: float) -> tuple[float, float]:
+    """Return the shares of the mean sum to add to the sums of rows and of columns, at least ``share``."""
+    n_entries = float(sums.col_counts.sum())
+    if share == 0.0 or n_entries == 0.0:
+        return share, share
+    unequal_rows = sums.n_rows * sums.row_squares / n_entries**2 - 1.0
+    unequal_cols = sums.n_cols * float(sums.col_counts @ sums.col_counts) / n_entries**2 - 1.0
+    return (
+        max(share, SPARSE_SHARE * unequal_rows * sums.n_cols / n_entries),
+        max(share, SPARSE_SHARE * unequal_cols * sums.n_rows / n_entries),
+    )
+
+
 def norm_by_sums(name: str | None, sums: Sums) -> Norm:
     """Return the plain norm for None, or a norm by powers of sums."""
     if name is None:
         return Norm(None, np.ones(len(sums.cols)), RowRule())
     row_power, col_power, share = POWERS[name]
     total = float(sums.cols.sum())
-    offset = share * total / max(sums.n_cols, 1)
+    row_share, col_share = shares_of(sums, share)
+    offset = col_share * total / max(sums.n_cols, 1)
     cols = np.where(sums.cols > 0, inverse(sums.cols + offset) ** col_power, 1.0)
-    return Norm(name, cols, RowRule(row_power, share * total / sums.n_rows if sums.n_rows > 0 else 0.0))
+    return Norm(name, cols, RowRule(row_power, row_share * total / sums.n_rows if sums.n_rows > 0 else 0.0))
 
 
 def sums_of(M: LocalMatrix, weights: Array | None = None) -> Sums:
     """Return the sums of a matrix in memory."""
     filled_rows = M.T.filled_columns()
     weights = np.ones(M.shape[0]) if weights is None else weights
-    return Sums(M.cross(weights), float(weights[filled_rows].sum()))
+    row_counts, col_counts = M.counts(weights)
+    return Sums(M.cross(weights), float(weights[filled_rows].sum()), col_counts, float(weights @ row_counts**2))
 
 
 def sinkhorn_norm(
@@ -85,7 +110,7 @@ def sinkhorn_norm(
     with a warning unless they are close. P. A. Knight, SIAM J. Matrix Anal. Appl. 30, 261-275, 2008.
     """
     weights = np.ones(M.shape[0]) if weights is None else weights
-    row_known, (col_sums, m) = M.T.sums() > 0, sums_of(M, weights)
+    row_known, (col_sums, m, *_) = M.T.sums() > 0, sums_of(M, weights)
     col_known = col_sums > 0
     n = int(col_known.sum())
     u = np.ones(M.shape[0])
