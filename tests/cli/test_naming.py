@@ -83,7 +83,7 @@ def test_methods_appear_as_they_finish():
     names = ["faithful", "sklearn-nmf", "sklearn-cocluster"]
     table = compare.MethodTable(answer, names, Console(file=out, width=100))
     heights = [len(out.getvalue().splitlines())]
-    for line in compare_methods(X, 3, 3, names, labels):
+    for line in compare_methods(X, 3, 3, names, labels, seconds=60):
         table.print_method(line)
         heights.append(len(out.getvalue().splitlines()))
     assert np.diff(heights).tolist() == [1, 1, 1]

@@ -255,6 +255,7 @@ def compare(
     methods: Annotated[
         str | None, typer.Option(help="Methods to run, such as faithful,cosfgm,sklearn-nmf. Default: all.")
     ] = None,
+    seconds: Annotated[float, typer.Option(help="End a method that takes longer than this, and name it.")] = 15,
     labelled: LabelOptions,
     reading: ReadOptions,
     as_json: AsJson = False,
@@ -271,7 +272,7 @@ def compare(
         refuse_inputs("out", None, {"INPUT": [source], "the file of --labels": labels})
         read = _reader(source, reading.of_texts(), reading, labelled)
         names = [] if methods is None else [name.strip() for name in methods.split(",")]
-        run(read, (rows, cols), names, scaling_named(scaling), as_json=as_json, quiet=quiet)
+        run(read, (rows, cols), names, scaling_named(scaling), seconds, as_json=as_json, quiet=quiet)
 
 
 def _reader(

@@ -29,6 +29,8 @@ TITLES = {
 FORMATS = {"ari": ".3f", "nmi": ".3f", "seconds": ".2f"}
 # What needs known classes.
 OF_CLASSES = ("accuracy", "ari", "nmi")
+# The largest time limit: a day.
+MAX_SECONDS = 86_400
 # Letters between two columns.
 GAP = "  "
 
@@ -38,11 +40,15 @@ def run(
     asked: tuple[int | None, int | None],
     names: Iterable[str],
     scaling: str | None,
+    seconds: float,
     *,
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Run the methods one after the other and print a line for each when it has finished."""
+    if not 0 < seconds <= MAX_SECONDS:
+        msg = f"--seconds={seconds:g} must be a number above 0 and at most {MAX_SECONDS}."
+        raise ValueError(msg)
     names = [check_choice(name, "methods", METHODS) for name in names] or list(METHODS)
     # Each line is printed below a bar that has ended, so that they do not write to the same place of a terminal.
     with progress(Console(stderr=True), quiet=quiet or as_json) as callback:
@@ -56,7 +62,7 @@ def run(
     if data.labels is not None:
         answer["accuracy_of_one_cluster"] = single_cluster_accuracy(data.labels)
     table = None if as_json or quiet else MethodTable(answer, names, table_console())
-    for line in compare_methods(data.values, n_rows, n_cols, names, data.labels, scaling):
+    for line in compare_methods(data.values, n_rows, n_cols, names, data.labels, scaling, seconds=seconds):
         answer["methods"].append(line)
         if table is not None:
             table.print_method(line)
@@ -83,6 +89,7 @@ class MethodTable:
         self.columns = [name for name in TITLES if name not in OF_CLASSES or self.single is not None]
         self.width = max(map(len, ["method", *names]))
         self.notes: list[str] = []
+        self.late: list[str] = []
         m, n = answer["shape"]
         selected = f"{counted(answer['n_rows'], 'row')} and {counted(answer['n_cols'], 'column')}"
         self._print(f"{counted(m, 'row')} x {counted(n, 'column')}; {selected} selected.", "")
@@ -96,6 +103,8 @@ class MethodTable:
         self._print_cells(line["method"], cells)
         if "note" in line:
             self.notes.append(f"{line['method']}: {line['note']}")
+        if "late" in line:
+            self.late.append(line["method"])
 
     def finish(self) -> None:
         """Print what the measures mean, and why methods have no numbers."""
@@ -105,6 +114,8 @@ class MethodTable:
                 f"Accuracy is the paper's measure; all rows in one cluster have {self.single:.1%}, and 0 by the "
                 "adjusted Rand index and the normalized mutual information."
             )
+        if self.late:
+            self.notes.append(f"To wait longer for them: --methods {','.join(self.late)} --seconds 600")
         self._print(*self.notes)
 
     def _width(self, name: str) -> int:

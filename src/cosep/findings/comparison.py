@@ -10,6 +10,7 @@ from sklearn.cluster import SpectralCoclustering
 from sklearn.decomposition import NMF
 
 from cosep.findings.classes import agreement
+from cosep.findings.time_limit import TimeLimited
 from cosep.fit.pipeline import fit
 from cosep.fit.plan import Plan
 from cosep.matrix.scaling import scale
@@ -61,7 +62,14 @@ METHODS = (*BOTH_SELECTORS, *OTHER_METHODS)
 
 
 def compare_methods(
-    X: Any, n_rows: int, n_cols: int, methods: Iterable[str], labels: Any = None, scaling: Any = "degree"
+    X: Any,
+    n_rows: int,
+    n_cols: int,
+    methods: Iterable[str],
+    labels: Any = None,
+    scaling: Any = "degree",
+    *,
+    seconds: float,
 ) -> Iterator[dict[str, Any]]:
     """Run methods one after the other, all on the same scaled matrix; yield what each reaches.
 
@@ -76,34 +84,42 @@ def compare_methods(
         The class of each row.
     scaling : optional
         The norm in which every method is run and measured, as in `CoSeparableNMF`.
+    seconds : float
+        A method that takes longer is ended. The methods run in a process of their own.
 
     Yields
     ------
     dict
         ``method``; ``explained`` by refitted factors, and by ``row``, ``col`` and ``core`` alone, where the method has
         them; ``seconds``; ``accuracy``, ``ari`` and ``nmi`` of its clusters if there are labels. A method that fails
-        has a ``note`` instead.
+        has a ``note`` instead; one that was ended also has ``late``.
     """
     A = scale(X, scaling)[0].raw
-    for name in methods:
-        start = time.perf_counter()
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                shares, clusters = (
-                    OTHER_METHODS[name](A, n_rows, n_cols)
-                    if name in OTHER_METHODS
-                    else coseparable(name, A, n_rows, n_cols)
-                )
-        except Exception as error:  # noqa: BLE001 - methods of other packages may raise anything
-            first = f"{type(error).__name__}: {error}".split("\n", maxsplit=1)[0]
-            yield {"method": name, "note": one_line(first)}
-            continue
-        if not np.isfinite(list(shares.values())).all():
-            yield {"method": name, "note": "its result is not finite"}
-            continue
-        seconds = round(time.perf_counter() - start, 3)
-        yield {"method": name, **shares, "seconds": seconds, **({} if labels is None else agreement(labels, clusters))}
+    with TimeLimited(outcome, (A, n_rows, n_cols), seconds) as run:
+        for name in methods:
+            try:
+                shares, clusters, taken = run(name)
+            except TimeoutError:
+                yield {"method": name, "note": f"took longer than {seconds:g} seconds and was ended", "late": True}
+            except RuntimeError as error:
+                yield {"method": name, "note": one_line(str(error).split("\n", maxsplit=1)[0])}
+            else:
+                scores = {} if labels is None else agreement(labels, clusters)
+                yield {"method": name, **shares, "seconds": round(taken, 3), **scores}
+
+
+def outcome(A: Any, n_rows: int, n_cols: int, name: str) -> tuple[dict[str, float], Any, float]:
+    """Run one method, and return its shares, its clusters, and its seconds."""
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shares, clusters = (
+            OTHER_METHODS[name](A, n_rows, n_cols) if name in OTHER_METHODS else coseparable(name, A, n_rows, n_cols)
+        )
+    if not np.isfinite(list(shares.values())).all():
+        msg = "its result is not finite"
+        raise ValueError(msg)
+    return shares, clusters, time.perf_counter() - start
 
 
 def single_cluster_accuracy(labels: Any) -> float:
