@@ -141,7 +141,7 @@ class BlockOptions:
 MEMORY_ONLY = (
     *("choose", "stability", "labels", "label_column", "kind", "layout", "index", "variable"),
     *("sep", "decimal", "sheet", "columns", "drop"),
-    *("text_column", "stop_words", "min_df", "top_words", "complete"),
+    *("text_column", "stop_words", "min_df", "top_words"),
 )
 BLOCKS_ONLY = tuple(field.name for field in fields(BlockOptions))
 # Options that do not apply to an answer that grows, and why.
