@@ -110,7 +110,7 @@ class Foreign(NamedTuple):
 
     def choose(self, X: Any, r: int) -> Indices:
         """Choose columns in a process of its own."""
-        M = as_matrix(X)
+        M = as_matrix(X, signed=True)
         if M.shape[0] * M.shape[1] > DENSE_LIMIT:
             msg = f"more than {DENSE_LIMIT:.0e} entries"
             raise RivalError(msg)

@@ -29,6 +29,8 @@ from cosep import (
     gspa,
     mix,
     mix_generalized,
+    predictive,
+    predictive_columns,
     preselect,
     preselected,
     relative_approximation,
@@ -194,6 +196,8 @@ SELECTORS = {
     "preselect": lambda A: [None, preselect(A, 6).representatives.tolist()],
     "preselected": lambda A: indices(preselected(both_sides(spa), 8, 7)(A, 4, 4)),
     "greedy": lambda A: indices(greedy(A, 4)),
+    "predictive_columns": lambda A: indices(predictive_columns(A, 4)),
+    "predictive": lambda A: indices(predictive(A, 4, 4)),
     "gspa": lambda A: indices(gspa(A, n_rows=2, n_cols=3)),
     "gsfgm": lambda A: indices(gsfgm(A, n_rows=2, n_cols=3, max_iter=100)),
 }
@@ -218,9 +222,10 @@ ESTIMATORS = {
 MEASURES = {
     "relative_error": lambda A: fit().relative_error(A),
     "relative_approximation": lambda A: relative_approximation(A, fit()),
+    "completion_score": lambda A: completer().completion_score(A),
+    "column_scores": lambda A: np.nan_to_num(completer().column_scores(A).error).tolist(),
 }
 SCORES = {
-    "completion_score": lambda A: completer().completion_score(A),
     "choose_rank": lambda A: choose_rank(A, [3], method="spa").table["error"][0],
 }
 ASSESSMENTS = {

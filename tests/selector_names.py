@@ -5,7 +5,7 @@ from inspect import signature
 from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS
 
 # These choose by least squares, for which any columns that span will do: they need not find the planted ones.
-BY_LEAST_SQUARES = {"greedy", "cur"}
+BY_LEAST_SQUARES = {"greedy", "predictive", "cur"}
 
 COLUMN_CORNERS = [name for name in COLUMN_SELECTORS if name not in BY_LEAST_SQUARES]
 BOTH_CORNERS = [name for name in BOTH_SELECTORS if name not in BY_LEAST_SQUARES]

@@ -24,6 +24,7 @@ from benchmarks import (
     page,
     threads,
 )
+from benchmarks.rivals import Rival, RivalError
 from cosep import CoSeparableNMF, faithful, make_coseparable
 from experiments.data import MissingDataError
 
@@ -111,15 +112,28 @@ def test_halves_are_disjoint_and_together_everything():
     np.testing.assert_array_equal(np.sort(np.vstack([known, unseen]), axis=0), X)
 
 
-def test_predictions_of_all_methods_are_measured_alike():
+def test_decoders_and_panels_are_measured_alike():
     known, unseen = completion.halves(data.load("planted").X, seed=0)
-    unseen[0] = 0.0
-    model = CoSeparableNMF(4, 4, scaling=None).fit(known)
-    predicted = model.complete(unseen[:, model.col_indices_])
-    predicted[:, model.col_indices_] = np.nan
-    measured = completion.off(unseen, predicted, model.col_indices_)
-    assert measured == completion.completed(unseen, model)
-    assert measured == pytest.approx(100 * np.sqrt(1 - model.completion_score(unseen)))
+    model = CoSeparableNMF(4, 4).fit(known)
+    cols = np.asarray(model.col_indices_)
+    found = completion.figures(known, unseen, 4, {"none": Rival(refuse, "")}, 0)
+    assert found["ridge"] == pytest.approx(model.completion_score(unseen), rel=1e-9)
+    assert found["ridge"] == pytest.approx(completion.by_ridge(known, unseen, cols), rel=1e-9)
+    assert found["ridge"] == pytest.approx(completion.mean_r2(unseen, model.complete(unseen[:, cols]), cols), rel=1e-9)
+    assert found["none"] is None
+    assert found["mean_row"] < 0 < found["weights"] < found["ridge"]
+
+
+def refuse(*_arguments):
+    msg = "not installed"
+    raise RivalError(msg)
+
+
+def test_the_bars_of_decoders_compare_means_over_sets():
+    rows = [dict.fromkeys(completion.DECODERS, 0.5) | {"ridge": ridge} for ridge in (0.4, 0.5)]
+    near, least = completion.bars([*rows, {"note": "missing"}])
+    assert (round(near.figure, 9), near.verdict) == (0.05, "missed")
+    assert (least.figure, least.verdict) == (0.4, "met")
 
 
 def test_repeated_rows_and_columns_are_those_chosen_and_as_many_others():

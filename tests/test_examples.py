@@ -52,16 +52,24 @@ def test_digits_shows_images_and_restores_unseen_ones(run):
     assert off == round(100 * names["error"])
 
 
-def test_panel_guesses_better_than_the_median_does(run):
+def test_panel_names_one_size_and_says_how_well_it_predicts_new_patients(run):
     out, names = run("panel")
-    panel = names["panel"]
+    panel, scores, decoder = names["panel"], names["scores"], names["decoder"]
     assert panel[0] == "mean radius"
     assert len(panel) == 5
     assert set(panel) <= set(names["means"])
-    assert all(name in out for name in panel)
-    rows = re.findall(r"(mean|worst|error) +\( ?(\d+)\) +(\d+)% +(\d+)%", out)
-    assert sum(int(count) for _, count, _, _ in rows) == 25
-    assert all(int(guessed) < int(median) for _, _, guessed, median in rows)
+    assert not {"mean perimeter", "mean area"} & set(panel)
+    assert ", ".join(panel) in out
+    assert not set(names["known"].index) & set(names["unseen"].index)
+    assert f"mean {scores.mean:.2f}, median {scores.median:.2f}" in out
+    assert scores.mean > 0.6
+    assert abs(decoder.r2[decoder.predicted].mean() - scores.mean) < 0.05
+    figures = re.findall(r"^  (\w.*?) +([\d.]+) \+- ([\d.]+), measured", out, re.MULTILINE)
+    assert len(figures) == 4
+    for name, value, error in figures:
+        j = names["patients"].columns.get_loc(name)
+        assert float(value) == pytest.approx(names["predicted"][0, j], rel=0.01)
+        assert float(error) == pytest.approx(decoder.error[j], rel=0.1)
 
 
 def test_cells_agree_with_their_types(run):

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import cosep
-from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS, EITHER_SELECTORS
+from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS, EITHER_SELECTORS, OWN_VARIANTS
 
 
 def run(code):
@@ -31,7 +31,7 @@ def test_submodules_are_reachable_without_importing_them():
 
 
 def test_every_selector_is_public():
-    for name in {*COLUMN_SELECTORS, *EITHER_SELECTORS, *BOTH_SELECTORS} - {"faithful"}:
+    for name in {*COLUMN_SELECTORS, *EITHER_SELECTORS, *BOTH_SELECTORS} - set(OWN_VARIANTS):
         assert getattr(cosep, name) is {**BOTH_SELECTORS, **COLUMN_SELECTORS, **EITHER_SELECTORS}[name]
     assert cosep.faithful is BOTH_SELECTORS["faithful"]
     assert cosep.faithful_columns is COLUMN_SELECTORS["faithful"]

@@ -3,6 +3,7 @@
 import csv
 import errno
 import json
+from io import StringIO
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ import cosep.fit.column_factors
 import cosep.fit.in_blocks
 import cosep.fit.sample_selection
 import cosep.matrix.row_blocks
-from cosep import CoSeparableNMF, Factorization, make_coseparable
+from cosep import CoSeparableNMF, Factorization, Selection, make_coseparable
 from cosep.cli.app import app
 from cosep.findings.topics import topics_of
 from cosep.io import read_blocks, write_blocks
@@ -322,9 +323,29 @@ def test_options_of_blocks_are_refused_elsewhere(option, tmp_path):
     refused(invoke("fit", tmp_path / "a.npy", option), option.split("=")[0], "is for blocks of rows")
 
 
-@pytest.mark.parametrize("option", ["--complete", "--json"])
-def test_answers_that_cannot_be_written_block_by_block_are_refused(option, home):
-    refused(invoke("transform", home / "out", home / "it.zarr", option), option, "does not apply to blocks of rows")
+def test_answers_that_cannot_be_written_block_by_block_are_refused(home):
+    refused(invoke("transform", home / "out", home / "it.zarr", "--json"), "--json", "does not apply to blocks of rows")
+
+
+@pytest.mark.parametrize("decoder", ["ridge", "nonnegative", "weights"])
+def test_blocks_of_selected_columns_are_completed_as_in_memory(decoder, counts, home, tmp_path, monkeypatch):
+    monkeypatch.setattr(cosep.findings.block_groups, "MOST_NUMBERS", 70 * 16 * N)
+    record = Factorization.load(home / "out" / "model.npz")
+    model = CoSeparableNMF(R, R, method=lambda *_sizes: Selection(np.arange(R), record.selection.col_indices))
+    model.fit(counts)
+    for name in ("means", "spreads", "correlations", "largest"):
+        np.testing.assert_allclose(getattr(record.panel, name), getattr(model.factorization_.panel, name), atol=1e-12)
+    file = tmp_path / "errors.csv"
+    said = invoke("transform", home / "out", home / "it.zarr", "--complete", "--decoder", decoder, "--errors", file)
+    assert said.exit_code == 0
+    full = pd.read_csv(StringIO(said.stdout), index_col=0)
+    cols = record.selection.col_indices
+    expected = model.complete(counts[:, cols], decoder=decoder)
+    np.testing.assert_allclose(full.to_numpy(), expected, rtol=1e-6, atol=1e-8)
+    errors = pd.read_csv(file)
+    assert errors["column"].tolist() == full.columns.tolist()
+    assert np.flatnonzero(errors["selected"]).tolist() == sorted(cols.tolist())
+    assert (errors["error"][errors["selected"] == 1] == 0).all()
 
 
 def test_what_is_wished_wrongly_is_refused(home, tmp_path):

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 import zipfile
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import anndata
@@ -23,6 +25,7 @@ from typer.testing import CliRunner
 
 from cosep import CoSeparableNMF, Factorization, make_coseparable
 from cosep.cli.app import app
+from cosep.findings.new_rows import complete_rows, decoder_of
 from cosep.io import write_blocks
 
 COSEP = Path(sys.executable).with_name("cosep")
@@ -220,12 +223,24 @@ def test_columns_are_found_by_name_and_completed_from_the_selected_ones(home, pl
     straight = cosep("transform", home / "wide-cosep", home / "wide.csv", cwd=tmp_path).stdout
     assert told == list(csv.DictReader(straight.splitlines(keepends=True)))[:5]
     shuffled[[COLS[j] for j in truth.col_indices]].to_csv(tmp_path / "few.csv")
-    completed = cosep("transform", home / "wide-cosep", "few.csv", "--complete", "--out", "full.csv", cwd=tmp_path)
+    words = ("transform", home / "wide-cosep", "few.csv", "--complete")
+    completed = cosep(*words, "--out", "full.csv", "--errors", "errors.csv", cwd=tmp_path)
     assert (completed.returncode, completed.stderr) == (0, "")
-    full = pd.read_csv(tmp_path / "full.csv", index_col=0)
     model = Factorization.load(home / "wide-cosep" / "model.npz")
-    expected = X[:5][:, model.selection.col_indices] @ model.col_weights
-    np.testing.assert_allclose(full.to_numpy(), expected, rtol=1e-9)
+    known = X[:5][:, model.selection.col_indices]
+    full = pd.read_csv(tmp_path / "full.csv", index_col=0)
+    np.testing.assert_allclose(full.to_numpy(), complete_rows(model, known), rtol=1e-9)
+    errors, decoder = pd.read_csv(tmp_path / "errors.csv"), decoder_of(model)
+    assert errors["column"].tolist() == full.columns.tolist()
+    np.testing.assert_allclose(errors["error"], decoder.error)
+    np.testing.assert_allclose(errors["r2"][errors["selected"] == 0], decoder.r2[decoder.predicted], atol=1e-4)
+    by_weights = cosep(*words, "--decoder", "weights", cwd=tmp_path).stdout
+    np.testing.assert_allclose(pd.read_csv(StringIO(by_weights), index_col=0), known @ model.col_weights, rtol=1e-9)
+    refused(cosep(*words, "--decoder", "nearest", cwd=tmp_path), "must be one of 'ridge', 'nonnegative', 'weights'")
+    refused(cosep(*words[:-1], "--errors", "errors.csv", cwd=tmp_path), "add --complete")
+    refused(cosep(*words, "--errors", "few.csv", cwd=tmp_path), "would replace INPUT")
+    replace(model, panel=None).save(tmp_path / "old.npz")
+    refused(cosep("transform", "old.npz", "few.csv", "--complete", cwd=tmp_path), "Fit it again")
     refused(cosep("transform", home / "wide-cosep", "few.csv", cwd=tmp_path), "lacks 17 of 20 columns")
 
 

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn import clone, config_context
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
@@ -47,7 +46,10 @@ from selector_names import BOTH_CORNERS
 # One instance for each class and each method that has code of its own. `snpa`, `xray`, `fgm` and `greedy` on both sides
 # are the column selectors below inside the wrapper that "spa" is in, too.
 CHECKED = [
-    *[CoSeparableNMF(n_rows=2, n_cols=2, method=method) for method in ("faithful", "cosfgm", "spa", "cur")],
+    *[
+        CoSeparableNMF(n_rows=2, n_cols=2, method=method)
+        for method in ("faithful", "predictive", "cosfgm", "spa", "cur")
+    ],
     CoSeparableNMF(n_rows=3, n_cols=2, preselect=5),
     *[SeparableNMF(n_components=2, method=method) for method in COLUMN_SELECTORS],
     SeparableNMF(n_components=3, axis="rows", preselect=5),
@@ -229,139 +231,6 @@ def test_names_of_columns_are_kept(planted):
     with pytest.raises(ValueError, match="feature names should match"):
         model.transform(pd.DataFrame(X, columns=names[::-1]))
     assert set(truth.col_indices) == set(model.col_indices_)
-
-
-def test_full_rows_are_completed_from_the_selected_columns(planted):
-    X = planted[0]
-    names = [f"gene {j}" for j in range(40)]
-    frame = pd.DataFrame(X, columns=names)
-    model = CoSeparableNMF(n_rows=4, n_cols=4).fit(frame[:40])
-    expected = model.complete(X[40:][:, model.col_indices_])
-    np.testing.assert_allclose(expected, X[40:], rtol=0.2)
-    assert np.linalg.norm(expected - X[40:]) < 0.01 * np.linalg.norm(X[40:])
-    np.testing.assert_allclose(model.complete(frame[40:]), expected)
-    shuffled = frame[40:][model.selected_features_[::-1]]
-    np.testing.assert_allclose(model.complete(shuffled), expected)
-    with pytest.raises(ValueError, match="lacks the selected columns"):
-        model.complete(shuffled.iloc[:, 1:])
-    with pytest.raises(ValueError, match="X has 3 columns, but the model has 4 selected columns"):
-        model.complete(X[40:, :3])
-
-
-NOISY = make_coseparable(60, 40, 4, 4, noise=0.2, random_state=0)[0]
-
-
-@pytest.fixture(scope="module")
-def completing():
-    """Return a model of noisy rows, and unseen ones of all sizes, some of them zero where it predicts."""
-    model = CoSeparableNMF(n_rows=4, n_cols=4).fit(NOISY[:40])
-    unseen = NOISY[40:] * np.logspace(-3, 3, 20)[:, None]
-    unseen[3] = 0.0
-    unseen[5, np.setdiff1d(np.arange(40), model.col_indices_)] = 0.0
-    return model, unseen
-
-
-def slow_completion_score(model, X):
-    errors, E = [], model.factorization_.scaling.cols
-    for x in X:
-        guess = model.complete(x[model.col_indices_][None])[0]
-        predicted = [j for j in range(len(x)) if j not in model.col_indices_]
-        size = np.sqrt(sum((x[j] * E[j]) ** 2 for j in predicted))
-        if size > 0:
-            errors.append(np.sqrt(sum(((x[j] - guess[j]) * E[j]) ** 2 for j in predicted)) / size)
-    return 1 - np.median(np.square(errors))
-
-
-def test_the_completion_score_is_the_median_over_rows_of_what_is_missed_beside_the_selected_columns(completing):
-    model, unseen = completing
-    expected = slow_completion_score(model, unseen)
-    assert 0 < expected < 0.99
-    assert model.completion_score(unseen) == pytest.approx(expected, rel=1e-12)
-    for row in (0, 19):
-        assert model.completion_score(unseen[[row]]) == pytest.approx(slow_completion_score(model, unseen[[row]]))
-
-
-def test_rows_with_nothing_to_predict_and_the_sizes_of_the_others_do_not_count(completing):
-    model, unseen = completing
-    expected = model.completion_score(unseen)
-    assert model.completion_score(np.delete(unseen, [3, 5], axis=0)) == expected
-    sizes = np.random.default_rng(0).uniform(0.1, 10.0, size=(20, 1))
-    assert model.completion_score(unseen * sizes) == pytest.approx(expected, rel=1e-12)
-    known = unseen.copy()
-    known[3, model.col_indices_] = 7.0
-    assert model.completion_score(known) == expected
-
-
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_the_completion_score_is_the_same_in_every_form_of_data_and_by_blocks(completing, form, monkeypatch):
-    model, unseen = completing
-    unseen = np.where(unseen < 0.5, 0.0, unseen)
-    expected = slow_completion_score(model, unseen)
-    alike = clone(model).fit(form(NOISY[:40]))
-    assert alike.completion_score(form(unseen)) == pytest.approx(expected, rel=1e-5)
-    monkeypatch.setattr("cosep.matrix.local.BLOCK_ENTRIES", 120)
-    assert alike.completion_score(form(unseen)) == pytest.approx(expected, rel=1e-5)
-
-
-def test_noiseless_rows_that_were_not_seen_are_completed_exactly():
-    X = make_coseparable(60, 40, 4, 4, random_state=1)[0]
-    for method in ("faithful", "cosfgm", "spa"):
-        assert CoSeparableNMF(4, 4, method=method).fit(X[:40]).completion_score(X[40:]) == pytest.approx(1, abs=1e-9)
-
-
-def test_a_prediction_of_zeros_scores_zero_and_a_worse_one_less():
-    X = np.kron(np.eye(2), np.ones((3, 3)))
-    model = CoSeparableNMF(2, 2, method=lambda *_sizes: Selection([0, 3], [0, 3])).fit(X)
-    blank, wrong = np.array([[0.0, 1, 1, 0, 1, 1]]), np.array([[0.0, 1, 1, 3, 0, 0]])
-    assert model.completion_score(blank) == 0.0
-    assert model.completion_score(wrong) == pytest.approx(1 - 10)
-
-
-@pytest.mark.parametrize("size", [1e-150, 1e150])
-def test_rows_of_extreme_sizes_beside_others_count_like_them(completing, size):
-    model, unseen = completing
-    unseen = np.delete(unseen, [3, 5], axis=0)
-    mixed_sizes = unseen / unseen.max(axis=1, keepdims=True)
-    mixed_sizes[::2] *= size
-    assert model.completion_score(mixed_sizes) == pytest.approx(model.completion_score(unseen), rel=1e-12)
-
-
-def test_a_row_that_is_next_to_nothing_where_it_is_predicted_is_missed_by_far_and_one_among_many(completing):
-    model, unseen = completing
-    unseen = unseen[[0, 1, 0]]
-    unseen[0] = 5e-324
-    unseen[0, model.col_indices_] = 1.0
-    assert model.completion_score(unseen) == pytest.approx(min(model.completion_score(row[None]) for row in unseen[1:]))
-    assert model.completion_score(unseen[:2]) == -np.inf
-
-
-def test_rows_that_cannot_be_scored_are_refused_with_the_way_out(completing):
-    model, unseen = completing
-    for rows in (unseen[[3]], unseen[[5]], unseen[[3, 5]], scipy.sparse.csr_array((2, 40))):
-        with pytest.raises(ValueError, match=r"X is zero outside the selected columns, .*; pass rows that are not"):
-            model.completion_score(rows)
-    with pytest.raises(ValueError, match="X has 4 features, but CoSeparableNMF is expecting 40"):
-        model.completion_score(unseen[:, model.col_indices_])
-    everything = CoSeparableNMF(3, 3).fit(np.diag([3.0, 2.0, 1.0]))
-    with pytest.raises(ValueError, match=r"n_cols=3 selected all columns of X, .*; select fewer"):
-        everything.completion_score(np.ones((2, 3)))
-    with pytest.raises(NotFittedError):
-        CoSeparableNMF(3, 3).completion_score(np.ones((2, 3)))
-
-
-def test_names_of_rows_to_score_are_compared_with_those_of_the_fit(planted):
-    frame = FORMS["pandas"](planted[0])
-    model = CoSeparableNMF(n_rows=4, n_cols=4).fit(frame[:40])
-    assert model.completion_score(frame[40:]) > 0.99
-    with pytest.raises(ValueError, match="feature names should match"):
-        model.completion_score(frame[40:].iloc[:, ::-1])
-
-
-def test_a_search_can_be_scored_by_completion(planted):
-    scorer = CoSeparableNMF.completion_score
-    search = GridSearchCV(CoSeparableNMF(n_rows=4), {"n_cols": [1, 4]}, cv=3, scoring=scorer).fit(planted[0])
-    assert search.best_params_ == {"n_cols": 4}
-    assert search.best_score_ > 0.99
 
 
 def test_biclusters_pair_each_selected_row_with_a_group_of_columns():

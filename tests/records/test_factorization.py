@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from cosep import Factorization, Scaling, Selection, make_coseparable, mix, relative_approximation
 from cosep.records.archive import write_arrays
 from cosep.records.model_file import ARRAYS, STORED, pack
+from cosep.records.panel_moments import PanelMoments
 
 RANDOM = np.random.default_rng(1)
 
@@ -35,6 +36,7 @@ FULL = make(
     row_names=np.array([f"row {i}" for i in range(8)]),
     col_names=np.array(["a", "b", "c", "d", "e", "naïve"], dtype=object),
     scaling=Scaling("degree", *(RANDOM.uniform(0.1, 2, size) for size in (8, 6, 8, 6))),
+    panel=PanelMoments(8.0, *(RANDOM.uniform(size=size) for size in (6, 6, (6, 2), 2))),
     meta={"objective": [0.5, 0.25], "words": {"stop": "english"}},
 )
 
@@ -67,7 +69,7 @@ def test_records_are_frozen_and_compare_by_identity():
 
 
 def test_saving_knows_every_field():
-    assert {field.name for field in fields(Factorization)} == {*ARRAYS, "selection", "scaling", "meta"}
+    assert {field.name for field in fields(Factorization)} == {*ARRAYS, "selection", "scaling", "panel", "meta"}
     assert set(pack(vars(FULL))) == set(STORED)
 
 

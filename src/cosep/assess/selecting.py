@@ -38,9 +38,10 @@ def select_from_part(
         scaling = scaling[0][rows], scaling[1][cols]
     some = M.part(rows, cols)
     counted = None if weights is None else weights[rows]
-    found = norm_of(some, scaling, counted)._replace(weights=None).scaling_of(some)
+    norm_of_part = norm_of(some, scaling, counted)._replace(weights=None)
+    found = norm_of_part.scaling_of(some)
     A = (some if found is None else found.apply(some)).mantissa
-    A, options = with_weights(select, A, counted)
+    A, options = with_weights(select, A, norm_of_part.row_factors(some), counted)
     return select_without_warnings(A, select, *sizes, seed, **options)
 
 

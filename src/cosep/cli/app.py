@@ -216,6 +216,12 @@ def transform(
     complete: Annotated[
         bool, typer.Option("--complete", help="Predict all columns from the selected ones; INPUT needs only these.")
     ] = False,
+    decoder: Annotated[
+        str, typer.Option(help="How --complete predicts: ridge, nonnegative, or weights (those of the model).")
+    ] = "ridge",
+    errors: Annotated[
+        Path | None, typer.Option(help="CSV file for the error to expect of each column that --complete predicts.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="File for the answer. Default: standard output.")] = None,
     reading: FileOptions,
     as_json: AsJson = False,
@@ -230,18 +236,22 @@ def transform(
     """
     with plain_errors():
         from cosep.cli.model_folder import answer_files  # noqa: PLC0415 - help is quick without the numerics
-        from cosep.cli.transform import run, run_blocks  # noqa: PLC0415 - as above
+        from cosep.cli.transform import Completion, run, run_blocks  # noqa: PLC0415 - as above
 
-        refuse_inputs("out", out, {"INPUT": [source], "MODEL": answer_files(model)})
+        inputs = {"INPUT": [source], "MODEL": answer_files(model)}
+        refuse_inputs("out", out, inputs)
+        refuse_inputs("errors", errors, inputs | {"the file of --out": [] if out is None else [out]})
+        _check_completing(context, complete=complete)
+        completion = Completion(decoder, errors) if complete else None
         if _is_blocks(context, source):
-            run_blocks(model, source, out, reading.layer)
+            run_blocks(model, source, out, reading.layer, completion)
             return
 
         def read(text: dict[str, Any], table: tuple[list[str], dict[str, Any]]) -> "NamedMatrix":
             column = text.get("column") if reading.text_column is None else reading.text_column
             return _reader(source, {**text, "column": column}, reading, model=table)()
 
-        run(model, read, out, complete=complete, as_json=as_json)
+        run(model, read, out, completion, as_json=as_json)
 
 
 @app.command()
@@ -305,6 +315,14 @@ def _is_given(context: typer.Context, name: str) -> bool:
     """Tell whether an option is on the command line."""
     given = context.get_parameter_source(name)
     return given is not None and given.name == "COMMANDLINE"
+
+
+def _check_completing(context: typer.Context, *, complete: bool) -> None:
+    """Raise ValueError for options that apply only to completed rows."""
+    for name in ("decoder", "errors"):
+        if _is_given(context, name) and not complete:
+            msg = f"--{name} applies to completed rows only; add --complete."
+            raise ValueError(msg)
 
 
 def _check_growing(context: typer.Context) -> None:

@@ -208,7 +208,7 @@ COUNTING = ("stop_words", "min_df", "max_df", "top_words", "ngrams", "tfidf", "s
 MEMORY_ONLY = (
     *("choose", "stability", "labels", "label_column", "kind", "layout", "index", "variable"),
     *("sep", "decimal", "sheet", "columns", "drop"),
-    *("text_column", *COUNTING, "complete"),
+    *("text_column", *COUNTING),
 )
 BLOCKS_ONLY = tuple(field.name for field in fields(BlockOptions))
 # Options that do not apply to an answer that grows, and why.

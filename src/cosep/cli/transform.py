@@ -1,11 +1,12 @@
 """The command ``cosep transform``: new rows explained by a saved model, or completed from their selected columns."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,55 +18,100 @@ from cosep.cli.model_folder import load_model, positions_in, table_options, text
 from cosep.cli.progress import no_progress, progress
 from cosep.cli.tables import check_zero_bytes, formula_warning, rounded, write_table
 from cosep.findings.block_groups import col_names_of, in_groups, row_names_at
-from cosep.findings.new_rows import ExplainedRows, complete_rows, explain_rows
+from cosep.findings.new_rows import CompletedRows, ExplainedRows, complete_rows, decoder_of, explain_rows
 from cosep.findings.topics import topics_of
 from cosep.io import NamedMatrix, read_blocks
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.row_blocks import RowBlocks
+from cosep.records.decoder import Decoder
 from cosep.records.factorization import Factorization
-from cosep.utils.types import Indices
+from cosep.utils.messages import shown
+from cosep.utils.types import Callback, Indices
 
 # The text of a number takes about this many times the room of the number.
 TEXT_GROWTH = 16
+# How many columns a warning names.
+NAMED = 5
 
 # Reads INPUT, given how to count the words of texts, and the columns and reading of the table of the model.
 RowReader = Callable[[dict[str, Any], tuple[list[str], dict[str, Any]]], NamedMatrix]
 
 
-def run(model: Path, read: RowReader, out: Path | None, *, complete: bool, as_json: bool) -> None:
+class Completion(NamedTuple):
+    """How to complete rows: the name of the decoder, and the file for the errors of the columns, if any."""
+
+    decoder: str
+    errors: Path | None
+
+
+def run(model: Path, read: RowReader, out: Path | None, completion: Completion | None, *, as_json: bool) -> None:
     """Read the model and the new rows, and write what the model says about the rows."""
     record = load_model(model)
+    decoder = None if completion is None else decoder_of(record, completion.decoder)
     data = read(text_options(record), table_options(record))
     check_zero_bytes(data.row_names)
-    table = (completed if complete else transformed)(record, data)
+    table = transformed(record, data) if decoder is None else completed(record, data, decoder.name)
     if out is None:
         _write(table, sys.stdout, as_json=as_json)
     else:
         with complete_file(out) as part, part.open("w", newline="", encoding="utf-8") as file:
             _write(table, file, as_json=as_json)
+    if decoder is not None and completion is not None:
+        write_errors(decoder, np.asarray(record.col_names), completion.errors)
     if not as_json:
-        _print_warnings(formula_warning(table["name"], table))
+        _print_warnings(formula_warning(table["name"], table) + unpredictable_warning(decoder))
 
 
-def run_blocks(model: Path, path: Path, out: Path | None, layer: str | None) -> None:
+def run_blocks(model: Path, path: Path, out: Path | None, layer: str | None, completion: Completion | None) -> None:
     """Read the model, and write what it says about blocks of rows, a group of blocks at a time."""
     record = load_model(model)
     blocks = read_blocks(path, layer=layer)
-    columns = positions_in(col_names_of(blocks), np.asarray(record.col_names), "columns")
-    representatives = representatives_of(record)
-    numbers_per_row = TEXT_GROWTH * (len(representatives) + 1)
-    warned = formula_warning(representatives)
+    decoder = None if completion is None else decoder_of(record, completion.decoder)
+    tables = transformed_blocks if decoder is None else partial(completed_blocks, decoder=decoder)
+    warned = formula_warning(representatives_of(record) if decoder is None else np.asarray(record.col_names))
     with ExitStack() as stack:
         file: TextIO = sys.stdout
         if out is not None:
             part = stack.enter_context(complete_file(out))
             file = stack.enter_context(part.open("w", newline="", encoding="utf-8"))
         callback = stack.enter_context(progress(Console(stderr=True), quiet=out is None)) or no_progress
-        for start, stop, found in in_groups(blocks, explain_block, (record, columns), numbers_per_row, callback):
-            names = row_names_at(blocks, np.arange(start, stop))
-            check_zero_bytes(names)
-            write_table(file, transform_table(record, names, found), header=start == 0)
-            warned = warned or formula_warning(names)
-    _print_warnings(warned)
+        for start, table in tables(record, blocks, callback):
+            write_table(file, table, header=start == 0)
+            warned = warned or formula_warning(table["name"])
+    if decoder is not None and completion is not None:
+        write_errors(decoder, np.asarray(record.col_names), completion.errors)
+    _print_warnings(warned + unpredictable_warning(decoder))
+
+
+def transformed_blocks(record: Factorization, blocks: RowBlocks, callback: Callback) -> Iterator[tuple[int, Any]]:
+    """Yield the first row, and the table of `transformed`, of each group of blocks."""
+    columns = positions_in(col_names_of(blocks), np.asarray(record.col_names), "columns")
+    numbers_per_row = TEXT_GROWTH * (len(representatives_of(record)) + 1)
+    for start, stop, found in in_groups(blocks, explain_block, (record, columns), numbers_per_row, callback):
+        yield start, transform_table(record, names_between(blocks, start, stop), found)
+
+
+def completed_blocks(
+    record: Factorization, blocks: RowBlocks, callback: Callback, *, decoder: Decoder
+) -> Iterator[tuple[int, Any]]:
+    """Yield the first row, and the table of `completed`, of each group of blocks."""
+    names = np.asarray(record.col_names)
+    columns = positions_in(col_names_of(blocks), names[decoder.col_indices], "selected columns")
+    for start, stop, found in in_groups(blocks, complete_block, (decoder, columns), TEXT_GROWTH * len(names), callback):
+        yield start, completed_table(names, names_between(blocks, start, stop), found.values)
+
+
+def names_between(blocks: RowBlocks, start: int, stop: int) -> NDArray[Any]:
+    """Return the names of consecutive rows, checked."""
+    names = row_names_at(blocks, np.arange(start, stop))
+    check_zero_bytes(names)
+    return names
+
+
+def complete_block(state: tuple[Decoder, Indices | None], block: LocalMatrix, _start: int) -> CompletedRows:
+    """Complete the rows of one block, given where the selected columns are in it."""
+    decoder, columns = state
+    return CompletedRows(decoder.predict(block.take(cols=columns)))
 
 
 def explain_block(state: tuple[Factorization, Indices | None], block: LocalMatrix, _start: int) -> ExplainedRows:
@@ -94,14 +140,45 @@ def transform_table(record: Factorization, row_names: NDArray[Any], found: Expla
     return table
 
 
-def completed(record: Factorization, data: NamedMatrix) -> dict[str, Any]:
+def completed(record: Factorization, data: NamedMatrix, decoder: str = "ridge") -> dict[str, Any]:
     """Return the table of all columns of new rows, predicted from the selected ones."""
-    names = np.asarray(record.col_names)
-    full = complete_rows(record, model_columns(data, names[topics_of(record).cols], "selected columns"))
-    table: dict[str, Any] = {"name": data.row_names.tolist()}
-    for name, values in zip(names, full.T, strict=True):
+    names, selected = np.asarray(record.col_names), topics_of(record).cols
+    full = complete_rows(record, model_columns(data, names[selected], "selected columns"), decoder)
+    return completed_table(names, data.row_names, full)
+
+
+def completed_table(col_names: NDArray[Any], row_names: NDArray[Any], full: NDArray[Any]) -> dict[str, Any]:
+    """Return the table of full rows."""
+    table: dict[str, Any] = {"name": row_names.tolist()}
+    for name, values in zip(col_names, full.T, strict=True):
         table[unused_name(str(name), table)] = values.tolist()
     return table
+
+
+def write_errors(decoder: Decoder, col_names: NDArray[Any], path: Path | None) -> None:
+    """Write the error to expect of each column to a CSV file, if there is one."""
+    if path is None:
+        return
+    selected = np.isin(np.arange(len(col_names)), decoder.col_indices)
+    table: dict[str, Any] = {
+        "column": col_names.tolist(),
+        "selected": selected.astype(int).tolist(),
+        "error": [None if np.isnan(error) else error for error in decoder.error.tolist()],
+        "spread": decoder.spread.tolist(),
+        "r2": rounded(np.where(selected, np.nan, decoder.r2)),
+    }
+    with complete_file(path, "errors") as part, part.open("w", newline="", encoding="utf-8") as file:
+        write_table(file, table)
+
+
+def unpredictable_warning(decoder: Decoder | None) -> list[str]:
+    """Return a warning that names columns that are predicted no better than by their mean, otherwise nothing."""
+    found = [] if decoder is None else decoder.unpredictable.tolist()
+    if not found:
+        return []
+    some = ", ".join(shown(name, 40) for name in found[:NAMED]) + (", ..." if len(found) > NAMED else "")
+    columns = "1 column is" if len(found) == 1 else f"{len(found)} columns are"
+    return [f"{columns} predicted no better than by the mean of the model's rows: {some}."]
 
 
 def representatives_of(record: Factorization) -> NDArray[Any]:

@@ -1,6 +1,7 @@
-"""Full rows from their selected columns: prediction, and how good it is."""
+"""Completion: rows predicted from their selected columns, and how well that works."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,32 +11,91 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cosep.estimators.base import Factorizer
-from cosep.fit.completion import completion_errors
-from cosep.fit.products import product
+from cosep.fit.completion import column_scores, judged, score_sums
+from cosep.fit.products import predictions, product
+from cosep.fit.result import FitResult
+from cosep.matrix.to_row_blocks import row_blocks
+from cosep.records.column_scores import ColumnScores
+from cosep.records.decoder import Decoder
+from cosep.records.panel_moments import PanelMoments
+from cosep.solve.decoders import decoder_named
 from cosep.utils.messages import shown
-from cosep.utils.types import Indices
 
 
 class Completion(Factorizer):
-    """Base class of `CoSeparableNMF` that predicts columns from the selected ones."""
+    """Base class of the estimators that predict all columns of a row from those that they selected."""
 
-    n_cols: int
-    col_indices_: Indices | None
+    col_indices_: Any
     col_weights_: NDArray[Any]
+    n_cols: int
+    result_: FitResult
 
-    def complete(self, X: Any) -> NDArray[Any]:
-        """Return full rows from their selected columns alone, ``X @ col_weights_``.
+    def _panel(self) -> PanelMoments:
+        """Return the moments of the columns in the fit."""
+        if self.result_.panel is None:
+            msg = "The model has no means and correlations of its columns: an earlier version saved it. Fit it again."
+            raise ValueError(msg)
+        return self.result_.panel
+
+    def decoder(self, name: str = "ridge") -> Decoder:
+        """Return what `complete` predicts with: weights, intercepts, and the error to expect of each column.
+
+        Parameters
+        ----------
+        name : {"ridge", "nonnegative", "weights"}
+            See `complete`.
+
+        Returns
+        -------
+        Decoder
+            ``error`` is in the units of X, ``r2`` relative to the spread of the column, and ``unpredictable`` are the
+            columns that are predicted no better than by their mean.
+
+        Examples
+        --------
+        >>> from cosep import CoSeparableNMF, make_coseparable
+        >>> X, _ = make_coseparable(60, 40, 4, 4, noise=0.005, random_state=0)
+        >>> decoder = CoSeparableNMF(n_rows=4, n_cols=4).fit(X).decoder()
+        >>> decoder.error.shape, len(decoder.unpredictable)
+        ((40,), 0)
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        return decoder_named(name, self._panel(), np.asarray(self.col_indices_), self.col_weights_, names)
+
+    def complete(self, X: Any, *, decoder: str = "ridge") -> NDArray[Any]:
+        """Return full rows from their selected columns alone.
 
         Parameters
         ----------
         X : array-like of shape (m_new, n_cols_)
             The selected columns of new rows, in the order of ``col_indices_``; a data frame may have them in any
             order, and others besides, if the names were known at fit time.
+        decoder : {"ridge", "nonnegative", "weights"}
+            How to predict the other columns. "ridge", the default: linear regression with an intercept, its slopes
+            shrunk by a strength that is found for each column by generalised cross-validation. "nonnegative": least
+            squares with nonnegative slopes and an intercept; easier to read, and nearly as good. Both count a selected
+            column as at most twice the largest entry of the fit, and predict nothing below zero. "weights": the
+            nonnegative weights of the model, ``X @ col_weights_``, without an intercept. They fit rows that are
+            mixtures of a few parts, also far larger ones than those of the fit, and are poor if columns do not fall
+            to zero together, as most measurements.
 
         Returns
         -------
         ndarray of shape (m_new, n_features)
-            A data frame with the names of all columns after ``set_output(transform="pandas")``.
+            A lazy Dask array if X is one, a data frame with the names of all columns after
+            ``set_output(transform="pandas")``.
+
+        See Also
+        --------
+        decoder : The weights, and the error to expect of each column.
+        column_scores : The error of each column in rows that are known.
+
+        Notes
+        -----
+        "ridge" and "nonnegative" minimise the squared error in the units of X over the rows of the fit, a row of weight
+        w counting as w rows. The norm of the model does not change them: each column is predicted on its own, and an
+        error counts alike in all rows.
         """
         check_is_fitted(self)
         if hasattr(self, "selected_features_") and hasattr(X, "columns"):
@@ -48,35 +108,72 @@ class Completion(Factorizer):
         if names is None:
             names = np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
         form = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
-        full: NDArray[Any] = _Completed(self._completed, names).set_output(transform=form).transform(X)
+        predict = partial(self._completed, found=self.decoder(decoder))
+        full: NDArray[Any] = _Completed(predict, names).set_output(transform=form).transform(X)
         return full
 
-    def _completed(self, X: Any) -> NDArray[Any]:
-        return product(X, self.col_weights_, "selected columns")
+    def _completed(self, X: Any, found: Decoder) -> NDArray[Any]:
+        return product(X, self.col_weights_, "selected columns") if found.name == "weights" else predictions(X, found)
 
-    def completion_score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002 - scikit-learn passes y
-        """Return ``1 - median_i ||x_i(N) - x_i(K) V||^2 / ||x_i(N)||^2``: how well `complete` predicts; 1 is exact.
-
-        Norms are those of the model. K are the selected columns, N the others, and ``V = col_weights_[:, N]``. Only N
-        counts: the selected columns are given, not predicted. Half of the rows are predicted better than this and half
-        worse; large rows do not count more than small ones. 0 is as good as predicting zeros, and a worse prediction is
-        negative.
+    def column_scores(self, X: Any, *, decoder: str = "ridge") -> ColumnScores:
+        """Return how well `complete` predicts each column of given rows: R^2, and the error in units of its spread.
 
         Parameters
         ----------
-        X : array-like or sparse of shape (m_new, n_features)
+        X : array-like or sparse of shape (m_new, n_features), or a Dask array or `row_blocks` of such rows
             Full rows. Pass rows that were not in ``fit``: a model looks better than it is on those it was fitted to.
-            Rows that are zero outside the selected columns have no relative error and are left out.
+        decoder : {"ridge", "nonnegative", "weights"}
+            See `complete`.
+
+        Returns
+        -------
+        ColumnScores
+            ``r2`` and ``error`` of each column, their ``mean`` and ``median``, and the ``unpredictable`` columns.
+
+        Raises
+        ------
+        ValueError
+            If all columns were selected, or all others are constant in X.
+
+        Examples
+        --------
+        >>> from cosep import CoSeparableNMF, make_coseparable
+        >>> X, _ = make_coseparable(60, 40, 4, 4, noise=0.005, random_state=0)
+        >>> scores = CoSeparableNMF(n_rows=4, n_cols=4).fit(X[:40]).column_scores(X[40:])
+        >>> 0.8 < scores.median < 1, len(scores.unpredictable)
+        (True, 0)
+        """
+        check_is_fitted(self)
+        found = self.decoder(decoder)
+        state = judged(found, self._panel().means)
+        if len(found.predicted) == 0:
+            msg = f"n_cols={len(found.col_indices)} selected all columns of X, so that none is left to predict; "
+            raise ValueError(msg + "select fewer.")
+        if self._is_in_blocks(X):
+            sums = self._blocks(row_blocks(X), reset=False).reduce(score_sums, state)
+        else:
+            sums = score_sums(state, self._matrix(X, reset=False), 0)
+        scores = column_scores(state, sums)
+        if len(scores.scored) == 0:
+            msg = f"X has {sums.n_rows} rows in which no column that is to be predicted varies, so that there is "
+            raise ValueError(msg + "nothing to score; pass rows that differ.")
+        return scores
+
+    def completion_score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002 - scikit-learn passes y
+        """Return the mean R^2 of the columns that `complete` predicts: 1 is exact, 0 as good as their means.
+
+        Only the columns that were not selected count, each as much as any other, whatever its unit is. See
+        `column_scores` for the figures of each column, and their median.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m_new, n_features), or a Dask array or `row_blocks` of such rows
+            Full rows. Pass rows that were not in ``fit``.
         y : ignored
 
         Returns
         -------
         float
-
-        Raises
-        ------
-        ValueError
-            If all columns were selected, or all rows of X are zero outside the selected columns.
 
         See Also
         --------
@@ -86,29 +183,8 @@ class Completion(Factorizer):
         Notes
         -----
         It can be used as a scorer: ``GridSearchCV(..., scoring=CoSeparableNMF.completion_score)``.
-
-        Examples
-        --------
-        >>> from cosep import CoSeparableNMF, make_coseparable
-        >>> X, _ = make_coseparable(60, 40, 4, 4, noise=0.05, random_state=0)
-        >>> model = CoSeparableNMF(n_rows=4, n_cols=4).fit(X[:40])
-        >>> 0.8 < model.completion_score(X[40:]) < 1
-        True
         """
-        check_is_fitted(self)
-        M = self._matrix(X, reset=False)
-        cols = np.asarray(self.col_indices_)
-        others = np.setdiff1d(np.arange(M.shape[1]), cols)
-        if others.size == 0:
-            msg = f"n_cols={self.n_cols} selected all columns of X, so that none is left to predict; select fewer."
-            raise ValueError(msg)
-        V, scale = self.col_weights_[:, others].astype(np.float64), self._norm(M.shape[1]).cols[others]
-        errors = completion_errors(M, cols, others, V, scale)
-        if errors.size == 0:
-            msg = "X is zero outside the selected columns, where it is to be predicted; pass rows that are not."
-            raise ValueError(msg)
-        with np.errstate(over="ignore"):
-            return 1.0 - float(np.median(errors**2))
+        return self.column_scores(X).mean
 
 
 class _Completed(TransformerMixin, BaseEstimator):

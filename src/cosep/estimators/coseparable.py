@@ -38,10 +38,11 @@ class CoSeparableNMF(BiclusterMixin, Answers, Completion):
     n_rows, n_cols : int
         How many rows and columns to select.
     method : str or callable, default "faithful"
-        Name of a selector of rows and columns ("faithful", "cosfgm" or "cur"), name of a selector of columns, which is
-        then run on each side ("spa", "snpa", "fgm" and others; docs/methods.md describes all of them, an unknown name
-        raises ValueError and lists them), or any function ``(X, n_rows, n_cols) -> Selection``. "spa" is SPA+; the
-        paper runs it un-normalised on documents, ``both_sides(partial(spa, normalize=False))``.
+        Name of a selector of rows and columns ("faithful", "predictive", which selects a panel to predict the other
+        columns from, "cosfgm" or "cur"), name of a selector of columns, which is then run on each side ("spa", "snpa",
+        "fgm" and others; docs/methods.md describes all of them, an unknown name raises ValueError and lists them), or
+        any function ``(X, n_rows, n_cols) -> Selection``. "spa" is SPA+; the paper runs it un-normalised on documents,
+        ``both_sides(partial(spa, normalize=False))``.
     scaling : {"degree", "rows", "columns", "sinkhorn"}, pair of array-like, or None, default "degree"
         The norm of the whole model, ``||diag(d) (X - X^) diag(e)||_F``: rows and columns are selected, factors fitted,
         rows clustered and shares measured in it, and every result is given in the units of X. "degree" divides rows and

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.fit.products import product
+from cosep.fit.products import predictions, product
 from cosep.matrix.norm import Scaling
 from cosep.matrix.validation import as_matrix
+from cosep.records.decoder import Decoder
 from cosep.records.factorization import Factorization
+from cosep.solve.decoders import decoder_named
 from cosep.solve.labels import largest_shares
 from cosep.solve.mixtures import components_of, mixtures
 from cosep.utils.types import Array, Indices
@@ -82,6 +84,30 @@ def explain_rows(factorization: Factorization, X: Any) -> ExplainedRows:
     return ExplainedRows(U, held.labels, held.shares, 1.0 - errors**2)
 
 
-def complete_rows(factorization: Factorization, X: Any) -> NDArray[Any]:
+def decoder_of(factorization: Factorization, name: str = "ridge") -> Decoder:
+    """Return what ``CoSeparableNMF.decoder`` returns for the model of a factorization."""
+    if factorization.panel is None or factorization.selection is None:
+        msg = (
+            "The model has no means and correlations of its columns, which rows are completed from: an earlier version "
+            "saved it. Fit it again."
+        )
+        raise ValueError(msg)
+    cols, weights = np.asarray(factorization.selection.col_indices), np.asarray(factorization.col_weights)
+    return decoder_named(name, factorization.panel, cols, weights, factorization.col_names)
+
+
+def complete_rows(factorization: Factorization, X: Any, decoder: str = "ridge") -> NDArray[Any]:
     """Return full rows from their selected columns alone, as ``CoSeparableNMF.complete`` does."""
-    return product(X, np.asarray(factorization.col_weights), "selected columns")
+    if decoder == "weights":
+        return product(X, np.asarray(factorization.col_weights), "selected columns")
+    return predictions(X, decoder_of(factorization, decoder))
+
+
+class CompletedRows(NamedTuple):
+    """Full rows, predicted from their selected columns."""
+
+    values: Array
+
+    def merge(self, others: Sequence[Self]) -> "CompletedRows":
+        """Put following rows below."""
+        return CompletedRows(np.concatenate([self.values, *(other.values for other in others)]))

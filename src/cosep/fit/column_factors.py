@@ -16,6 +16,7 @@ from cosep.fit.passes import Passes
 from cosep.fit.plan import Plan
 from cosep.fit.sample_selection import SampleSelection
 from cosep.matrix.leading import leading_triplets
+from cosep.records.panel_moments import PanelMoments
 from cosep.records.selection import Selection
 from cosep.solve.alternation import Iterate, half_squared_error_of
 from cosep.solve.mix import fit_factors
@@ -42,6 +43,8 @@ class ColumnFactors(NamedTuple):
         Half the squared relative error after each accepted alternation.
     space : GramSpace
         Approximates the leading singular vectors of all rows.
+    panel : PanelMoments
+        Of the columns, over all rows.
     """
 
     core: Array
@@ -50,12 +53,14 @@ class ColumnFactors(NamedTuple):
     col_weights: Array
     objective: list[float]
     space: GramSpace
+    panel: PanelMoments
 
 
 def fit_columns(passes: Passes, plan: Plan, chosen: SampleSelection) -> ColumnFactors:
     """Fit the factors of the columns; one pass is one alternation of P2, extrapolated as in `alternate`.
 
-    The first pass also finds V, and every pass extends the space of leading singular vectors.
+    The first pass also finds V and the moments of the columns, and every pass extends the space of leading singular
+    vectors.
     """
     R = chosen.M.take(rows=chosen.rows)
     S, cols, E = R[:, chosen.cols], chosen.cols, chosen.norm.cols
@@ -66,16 +71,17 @@ def fit_columns(passes: Passes, plan: Plan, chosen: SampleSelection) -> ColumnFa
     for step in range(1, budget.max_iter + 1):
         ahead = now.ahead()
         side = ColumnSide(S, cols if step == 1 else cols[:0], S @ (ahead / E), space.directions, chosen.norm)
-        total, grams, products = passes.reduce("factors", FactorSums, factor_sums, side)
+        total, grams, products, sums = passes.reduce("factors", FactorSums, factor_sums, side)
         if step == 1:
             V = nonnegative_of(grams[1], products[1], V, exact=True)
+            panel = sums.moments(cols)
         space = space.after(products[2])
         Q2 = nonnegative_of(grams[0], products[0], np.zeros_like(ahead.T), exact=True).T
         now = now.after(Q2, None, half_squared_error_of(total, grams[0], products[0], Q2.T), budget.tol)
         budget.report(step, now)
         if now.done:
             break
-    return ColumnFactors(S, R, now.P1 / E, V.T / E, list(now.objective[1:]), space)
+    return ColumnFactors(S, R, now.P1 / E, V.T / E, list(now.objective[1:]), space, panel)
 
 
 def fit_to_sample(plan: Plan, chosen: SampleSelection) -> tuple[Array, GramSpace]:

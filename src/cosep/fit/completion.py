@@ -1,27 +1,86 @@
-"""Errors of rows that are predicted from their selected columns."""
+"""Passes over rows that predict them from their selected columns, and measure the error of each column."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from cosep.matrix.local import LocalMatrix
-from cosep.utils.types import Array, Indices
+from cosep.records.column_scores import ColumnScores
+from cosep.records.decoder import Decoder
+from cosep.utils.types import Array
+
+# A column is constant if its variance is a smaller share of its mean squared difference from the mean in the fit.
+ROUNDING = 1e-12
 
 
-def completion_errors(M: LocalMatrix, cols: Indices, others: Indices, V: Array, scale: Array) -> Array:
-    """``||x(others) - x(cols) V|| / ||x(others)||`` for each row x that is not zero there.
+class ScoreSums(NamedTuple):
+    """Sums over rows, for the columns that are predicted, in units that do not overflow.
 
-    ``scale`` are factors of the other columns in the norm.
+    Attributes
+    ----------
+    n_rows : int
+    deviations, squares : ndarray
+        Of the differences of the entries from the mean in the fit, and of their squares.
+    errors : ndarray
+        Of the squared errors.
     """
-    errors = []
-    for _, block in M.dense_blocks():
-        kept = block[block[:, others].any(axis=1)]
-        rest = kept[:, others]
-        with np.errstate(over="ignore"):
-            errors.append(_row_norms(rest - kept[:, cols] @ V, scale) / _row_norms(rest, scale))
-    return np.concatenate(errors)
+
+    n_rows: int
+    deviations: Array
+    squares: Array
+    errors: Array
+
+    def merge(self, others: Sequence[Self]) -> "ScoreSums":
+        """Add the sums of the following rows."""
+        parts = [self, *others]
+        sums = (np.sum(same, axis=0) for same in list(zip(*parts, strict=True))[1:])
+        return ScoreSums(sum(part.n_rows for part in parts), *sums)
 
 
-def _row_norms(A: Array, scale: Array) -> Array:
-    """Return the l2 norms of rows of any size in a norm, without overflow or underflow of their squares."""
-    peaks = np.abs(A).max(axis=1, keepdims=True)
-    peaks[peaks == 0] = 1.0
-    return np.asarray(peaks[:, 0] * np.linalg.norm(A / peaks * scale, axis=1))
+class Judged(NamedTuple):
+    """A decoder, and a center and a scale of each column that it predicts, for sums without cancellation."""
+
+    decoder: Decoder
+    centers: Array
+    scales: Array
+
+
+def judged(decoder: Decoder, means: Array) -> Judged:
+    """Return a decoder with the centers and scales of its columns, whose means in the fit are given."""
+    cols = decoder.predicted
+    spread, center = decoder.spread[cols], means[cols]
+    return Judged(decoder, center, np.where(spread > 0, spread, np.where(center > 0, center, 1.0)))
+
+
+def score_sums(state: Judged, block: LocalMatrix, _start: int) -> ScoreSums:
+    """Predict the rows of one block, and sum over them; only a few rows are dense at a time."""
+    decoder, cols = state.decoder, state.decoder.predicted
+    n_rows, sums = 0, np.zeros((3, len(cols)))
+    for _, rows in block.dense_blocks():
+        X = block.in_units(rows)
+        with np.errstate(over="ignore", invalid="ignore"):
+            away = (X[:, cols] - state.centers) / state.scales
+            off = (X[:, cols] - decoder.predict(X[:, decoder.col_indices], cols)) / state.scales
+            sums += away.sum(axis=0), (away**2).sum(axis=0), (off**2).sum(axis=0)
+        n_rows += len(rows)
+    return ScoreSums(n_rows, *sums)
+
+
+def column_scores(state: Judged, found: ScoreSums) -> ColumnScores:
+    """Return the scores of all columns from sums over all rows."""
+    decoder = state.decoder
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        mean, squares = found.deviations / found.n_rows, found.squares / found.n_rows
+        variance = squares - mean**2
+        varies = variance > ROUNDING * squares
+        ratios = np.where(varies, found.errors / found.n_rows / variance, np.nan)
+        spreads = state.scales * np.sqrt(np.where(varies, variance, 0.0))
+    r2, error, spread = (np.full(len(decoder.spread), np.nan) for _ in range(3))
+    r2[decoder.predicted], error[decoder.predicted], spread[decoder.predicted] = 1.0 - ratios, np.sqrt(ratios), spreads
+    return ColumnScores(r2, error, spread, decoder.col_names)
+
+
+def block_predictions(decoder: Decoder, block: LocalMatrix, _start: int) -> tuple[Array, ...]:
+    """Predict all columns of the rows of one block, which has the selected columns only."""
+    return (decoder.predict(block.in_units(block.take())),)

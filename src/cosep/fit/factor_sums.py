@@ -11,6 +11,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from cosep.fit.panel_sums import NO_SUMS, PanelSums, panel_sums
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.norm import Norm
 from cosep.solve.nonnegative import coefficients
@@ -51,11 +52,14 @@ class FactorSums(NamedTuple):
         ``B'B``.
     products : tuple of ndarray
         ``A'B``.
+    panel : PanelSums
+        Of the data itself; without selected columns there are none.
     """
 
     total: float
     grams: tuple[Array, ...]
     products: tuple[Array, ...]
+    panel: PanelSums
 
     def merge(self, others: Sequence[Self]) -> "FactorSums":
         """Add the sums of the following rows."""
@@ -64,14 +68,17 @@ class FactorSums(NamedTuple):
             sum(part.total for part in parts),
             tuple(np.sum(same, axis=0) for same in zip(*(part.grams for part in parts), strict=True)),
             tuple(np.sum(same, axis=0) for same in zip(*(part.products for part in parts), strict=True)),
+            self.panel.merge([part.panel for part in others]),
         )
 
 
 def factor_sums(side: ColumnSide, block: LocalMatrix, start: int) -> FactorSums:
     """Solve for the weights of the rows of one block, and sum over them."""
     where, E = slice(start, start + block.shape[0]), side.norm.cols
-    D = side.norm.row_factors(block, where) * np.sqrt(side.norm.weights_of(block, where))
+    weights = None if side.norm.weights is None else side.norm.weights_of(block, where)
+    D = side.norm.row_factors(block, where) * (1.0 if weights is None else np.sqrt(weights))
     A = block.scaled(D, E)
     Q1 = coefficients(A, side.components * E)
     thin = (Q1 @ side.core, D[:, None] * block.take(cols=side.col_indices), A.dot(side.directions))
-    return FactorSums(A.squared_norm(), tuple(B.T @ B for B in thin), tuple(A.cross(B) for B in thin))
+    panel = panel_sums(block, side.col_indices, weights) if len(side.col_indices) else NO_SUMS
+    return FactorSums(A.squared_norm(), tuple(B.T @ B for B in thin), tuple(A.cross(B) for B in thin), panel)

@@ -25,7 +25,7 @@ from cosep.records.fidelity import Fidelity
 from cosep.solve.labels import factor_labels, partner_clusters
 from cosep.solve.mixtures import components_of
 from cosep.utils.precision import narrow, stored
-from cosep.utils.types import Array, Indices
+from cosep.utils.types import Indices
 
 # Default size of the sample, unless its rows hold more entries than this: 128 MB of numbers, and of indices if sparse.
 DEFAULT_SAMPLE, MAX_SAMPLE_ENTRIES = 8192, 1 << 24
@@ -85,7 +85,7 @@ class InBlocks:
         *plain_errors, plain_total = measured.plain_squared_errors.tolist()
         objective = [*factors.objective[:-1], errors[3] / total / 2.0]
         col_labels = factor_labels(P2.T, np.sqrt(measured.strengths), chosen.statistics.col_sums > 0)
-        sampled = self._sample(chosen, explainer, P2, col_labels, objective)
+        sampled = self._sample(chosen, explainer, factors, col_labels, objective)
         core, col_factor = np.asarray(sampled.factorization.core), sampled.factorization.col_factor
         squares = factors.space.after(measured.products).squares(max(core.shape))
         P1, U, labels = self._explain_all(explainer)
@@ -108,6 +108,7 @@ class InBlocks:
             objective=objective,
             dtype=self.blocks.dtype,
             norm=norm,
+            panel=factors.panel,
             col_names=self.plan.col_names,
             sample=sampled,
             explainer=explainer,
@@ -117,7 +118,12 @@ class InBlocks:
         return result
 
     def _sample(
-        self, chosen: SampleSelection, explainer: RowExplainer, P2: Array, col_labels: Indices, objective: list[float]
+        self,
+        chosen: SampleSelection,
+        explainer: RowExplainer,
+        factors: ColumnFactors,
+        col_labels: Indices,
+        objective: list[float],
     ) -> SampleResult:
         """Return the sampled rows with their factors."""
         P1, U, labels = factors_of_rows(explainer, chosen.M, 0)
@@ -125,7 +131,7 @@ class InBlocks:
         factorization = Factorization(
             row_factor=narrow(P1, dtype),
             core=narrow(explainer.core, dtype),
-            col_factor=narrow(P2, dtype),
+            col_factor=narrow(stored(factors.col_factor, dtype), dtype),
             selection=chosen.in_sample,
             row_weights=narrow(U, dtype),
             col_weights=narrow(explainer.col_weights, dtype),
@@ -134,6 +140,7 @@ class InBlocks:
             row_names=None if row_names is None else row_names(chosen.sample.indices),
             col_names=self.plan.col_names,
             scaling=explainer.norm.scaling_of(chosen.M, chosen.sample.indices),
+            panel=factors.panel,
             meta={"objective": objective},
         )
         return SampleResult(indices=chosen.sample.indices, rows=chosen.M, factorization=factorization)

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cosep.fit.panel_sums import moments_in_memory
 from cosep.fit.plan import Plan
 from cosep.fit.result import FitResult
 from cosep.fit.selector import select
@@ -65,7 +66,7 @@ class InMemory:
     def select(self, scaled: ScaledMatrix) -> Chosen:
         """Select rows and columns of the scaled matrix."""
         (norm, A), plan = scaled, self.plan
-        found = select(plan, A, norm.weights, plan.n_rows, plan.row_pool)
+        found = select(plan, A, norm.row_factors(self.M), norm.weights, plan.n_rows, plan.row_pool)
         if norm.weights is not None:
             A = A.scaled(np.sqrt(norm.weights), np.ones(A.shape[1]))
         bound = fidelity_bound(A, len(np.asarray(found.row_indices)), len(np.asarray(found.col_indices)))
@@ -103,6 +104,7 @@ class InMemory:
             objective=factors.meta["objective"],
             dtype=M.dtype,
             norm=chosen.norm,
+            panel=moments_in_memory(M, np.asarray(chosen.selection.col_indices), chosen.norm.weights),
             scaling=factors.scaling,
             col_names=self.plan.col_names,
         )

@@ -6,10 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.fit.block_mixtures import block_products
+from cosep.fit.completion import block_predictions
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.row_blocks import Column, RowBlocks
 from cosep.matrix.to_row_blocks import own_blocks
 from cosep.matrix.validation import as_matrix, is_from_dask
+from cosep.records.decoder import Decoder
 from cosep.utils.precision import narrow
 from cosep.utils.types import Array
 
@@ -31,6 +33,20 @@ def product(X: Any, right: NDArray[Any], what: str, *, signed: bool = False) -> 
         return rows
     scaled, shift = unit_scaled(right)
     return in_data_units(M, M.dot(scaled), shift, "products")
+
+
+def predictions(X: Any, decoder: Decoder) -> NDArray[Any]:
+    """Return full rows from a checked X that has the selected columns; lazy if X is a Dask array."""
+    M = own_blocks(X) if is_blockwise(X) else as_matrix(X)
+    r, n = decoder.weights.shape
+    if M.shape[1] != r:
+        msg = f"X has {M.shape[1]} columns, but the model has {r} selected columns; pass exactly those."
+        raise ValueError(msg)
+    if isinstance(M, RowBlocks):
+        rows: NDArray[Any]
+        (rows,) = M.map_rows(block_predictions, decoder, [Column(n, M.dtype)])
+        return rows
+    return narrow(check_finite(decoder.predict(M.in_units(M.take())), "predictions"), M.dtype)
 
 
 def unit_scaled(A: NDArray[Any]) -> tuple[Array, int]:

@@ -13,6 +13,7 @@ from cosep.matrix.local import LocalMatrix
 from cosep.matrix.norm import Norm, Scaling
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import CoreDiagnosis, Fidelity
+from cosep.records.panel_moments import PanelMoments
 from cosep.records.selection import Selection
 from cosep.records.shares import shares_table, side_grids
 from cosep.utils.display import Readable, View, grid_of
@@ -75,6 +76,9 @@ class FitResult(Readable):
         Half the squared relative error, at the start and after each alternation that lowered it.
     norm : Norm
         The norm, with the rule for rows that were not fitted.
+    panel : PanelMoments or None
+        Means, spreads and correlations of the columns, which the decoders are computed from. None for a model that an
+        earlier version saved.
     scaling : Scaling or None
         In memory: the norm of the fitted rows, for `factorization`. None for the plain norm.
     dtype : dtype
@@ -111,6 +115,7 @@ class FitResult(Readable):
     objective: list[float]
     dtype: np.dtype[Any]
     norm: Norm
+    panel: PanelMoments | None = None
     scaling: Scaling | None = None
     row_names: NDArray[Any] | None = None
     col_names: NDArray[Any] | None = None
@@ -149,6 +154,7 @@ class FitResult(Readable):
             row_names=self.row_names,
             col_names=self.col_names,
             scaling=self.scaling,
+            panel=self.panel,
             meta={
                 **self.meta,
                 "objective": self.objective,

@@ -136,10 +136,11 @@ def select_from_sample(passes: Passes, plan: Plan, scaling: BlockNorm) -> Sample
     known = KnownRows(sample.indices, passes.rows("sample", sample.indices))
     for search in range(MAX_SEARCHES + 1):
         M = known.at(sample.indices)
-        A = M.scaled(norm.row_factors(M, sample.indices), norm.cols)
+        D = norm.row_factors(M, sample.indices)
+        A = M.scaled(D, norm.cols)
         weights = sample.counts * norm.weights_of(M, sample.indices)
         pool = _pool_in_sample(sample.indices, plan.row_pool, include, allowed)
-        selection, caught = select_once(passes, plan, recheck(A), weights, pool)
+        selection, caught = select_once(passes, plan, recheck(A), (D, weights), pool)
         if search == MAX_SEARCHES or found.has_all:
             break
         Z = A.scaled(np.sqrt(weights), np.ones(A.shape[1]))

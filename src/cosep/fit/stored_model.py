@@ -71,6 +71,7 @@ def _result_of(record: Factorization, stored: dict[str, Any]) -> FitResult:
         objective=[_number(value) for value in record.meta["objective"]],
         dtype=np.dtype({"float32": np.float32, "float64": np.float64}[stored["dtype"]]),
         norm=norm,
+        panel=record.panel,
         scaling=scaling,
         row_names=record.row_names,
         col_names=record.col_names,

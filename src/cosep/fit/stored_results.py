@@ -24,7 +24,10 @@ def to_arrays(value: Any, name: str = "") -> dict[str, NDArray[Any]]:
 
 
 def from_arrays(kind: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
-    """Return the record of a kind, or the single value for None, that `to_arrays` was called with."""
+    """Return the record of a kind, or the single value for None, that `to_arrays` was called with.
+
+    A field of the record may be a record too.
+    """
     root: dict[str, Any] = {}
     for name, array in arrays.items():
         *parents, leaf = name.split(".")[1:]
@@ -33,7 +36,10 @@ def from_arrays(kind: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
             node = node.setdefault(parent, {})
         node[leaf] = array
     value = _value(root)
-    return value if kind is None else kind(*value)
+    if kind is None:
+        return value
+    kinds = kind.__annotations__.values()
+    return kind(*(of(*part) if hasattr(of, "_fields") else part for of, part in zip(kinds, value, strict=True)))
 
 
 def _value(node: dict[str, Any]) -> Any:

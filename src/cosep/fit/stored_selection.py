@@ -33,24 +33,28 @@ class CaughtWarning(NamedTuple):
 
 
 def select_once(
-    passes: Passes, plan: Plan, A: LocalMatrix, weights: Array, row_pool: Pool | None
+    passes: Passes, plan: Plan, A: LocalMatrix, of_rows: tuple[Array, Array], row_pool: Pool | None
 ) -> tuple[Selection, list[CaughtWarning]]:
-    """Return what the selector selects from a small matrix, and its warnings; kept if the selector has a name."""
+    """Return what the selector selects from a small matrix, and its warnings; kept if the selector has a name.
+
+    ``of_rows`` are the factors of the rows, which are in A already, and their weights.
+    """
     n_rows = min(plan.n_rows, A.shape[0])
     if plan.method_name is None:
-        return _select(plan, A, weights, n_rows, row_pool)
+        return _select(plan, A, of_rows, n_rows, row_pool)
     options = {name: option for name, option in plan.options.items() if name != "callback"}
-    made_from = (plan.method_name, plan.n_candidate_cols, n_rows, plan.n_cols, options, row_pool, weights, A)
-    text = passes.recall("selection", None, made_from, lambda: _to_json(*_select(plan, A, weights, n_rows, row_pool)))
+    made_from = (plan.method_name, plan.n_candidate_cols, n_rows, plan.n_cols, options, row_pool, of_rows, A)
+    text = passes.recall("selection", None, made_from, lambda: _to_json(*_select(plan, A, of_rows, n_rows, row_pool)))
     return _from_json(text)
 
 
 def _select(
-    plan: Plan, A: LocalMatrix, weights: Array, n_rows: int, row_pool: Pool | None
+    plan: Plan, A: LocalMatrix, of_rows: tuple[Array, Array], n_rows: int, row_pool: Pool | None
 ) -> tuple[Selection, list[CaughtWarning]]:
+    factors, weights = of_rows
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        selection = select(plan, A, None if (weights == 1.0).all() else weights, n_rows, row_pool)
+        selection = select(plan, A, factors, None if (weights == 1.0).all() else weights, n_rows, row_pool)
         if n_rows < plan.n_rows:
             warn_if_fewer(selection.row_indices, plan.n_rows, "rows")
     return selection, [CaughtWarning(one.category.__name__, str(one.message)) for one in caught]

@@ -19,6 +19,7 @@ from cosep.matrix.validation import as_matrix
 from cosep.records.archive import write_arrays
 from cosep.records.fidelity import CoreDiagnosis, Fidelity
 from cosep.records.model_file import ARRAYS, OTHER_SIDE, pack, read_checked, unpack
+from cosep.records.panel_moments import PanelMoments
 from cosep.records.product import CANCELLATION, balanced, mantissa, relative_error, relative_row_errors
 from cosep.records.selection import Selection
 from cosep.records.shares import shares_table, side_grids
@@ -47,6 +48,8 @@ class Factorization(Readable):
     scaling : Scaling, optional
         The norm that the factors were fitted in, and that errors and fidelities are measured in. Default: None, the
         plain Frobenius norm. The factors are always those of X itself, in its units.
+    panel : PanelMoments, optional
+        Moments of the columns, from which rows are completed from the selected columns. The transpose has none.
     meta : mapping
         Further information that can be stored as JSON.
 
@@ -70,6 +73,7 @@ class Factorization(Readable):
     row_names: NDArray[Any] | None = None
     col_names: NDArray[Any] | None = None
     scaling: Scaling | None = None
+    panel: PanelMoments | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -84,13 +88,14 @@ class Factorization(Readable):
         m, n = self.shape
         for side, size in (("row", m), ("col", n)):
             self._check_side(side, size)
-        for name, kind in (("selection", Selection), ("scaling", Scaling)):
+        for name, kind in (("selection", Selection), ("scaling", Scaling), ("panel", PanelMoments)):
             if not isinstance(getattr(self, name), kind | None):
                 msg = f"{name}={shown(getattr(self, name))} must be a {kind.__name__} or None."
                 raise ValueError(msg)
         if not isinstance(self.meta, Mapping):
             msg = f"meta={shown(self.meta)} must be a dictionary."
             raise ValueError(msg)
+        self._check_panel()
 
     def _view(self) -> View:
         m, n = self.shape
@@ -120,6 +125,16 @@ class Factorization(Readable):
                 check_indices(indices, f"selection.{side}_indices", size, f"the number of {side}s")
         if isinstance(self.scaling, Scaling) and len(getattr(self.scaling, f"{side}s")) != size:
             msg = f"scaling has {len(getattr(self.scaling, f'{side}s'))} {side}s, but the factors have {size}."
+            raise ValueError(msg)
+
+    def _check_panel(self) -> None:
+        """Raise ValueError for moments that do not fit the selected columns."""
+        if self.panel is None:
+            return
+        cols = None if self.selection is None else self.selection.col_indices
+        expected = None if cols is None else (self.shape[1], len(cols))
+        if self.panel.correlations.shape != expected:
+            msg = f"panel has correlations of shape {self.panel.correlations.shape}, but must have {expected}."
             raise ValueError(msg)
 
     def _n_components(self, side: str) -> int:

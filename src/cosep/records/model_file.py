@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cosep.matrix.norm import COPIES, Scaling
 from cosep.records.archive import array_headers, is_unicode, read_arrays
+from cosep.records.panel_moments import MOMENTS, PanelMoments
 from cosep.records.selection import Selection
 from cosep.utils.memory import memory_problem
 from cosep.utils.messages import one_line
@@ -20,7 +21,8 @@ FORMAT_VERSION = 1
 _SIDES = ("factor", "weights", "labels", "names")
 OTHER_SIDE = {f"{a}_{part}": f"{b}_{part}" for part in _SIDES for a, b in (("row", "col"), ("col", "row"))}
 ARRAYS = ("core", *OTHER_SIDE)
-STORED = (*ARRAYS, "row_indices", "col_indices", "scaling_rows", "scaling_cols", *COPIES, "header")
+PANEL = tuple(f"panel_{name}" for name in MOMENTS)
+STORED = (*ARRAYS, "row_indices", "col_indices", "scaling_rows", "scaling_cols", *COPIES, *PANEL, "header")
 
 # Parsed JSON can take this many times the bytes of its text, at four bytes per character.
 JSON_GROWTH = 16
@@ -49,6 +51,7 @@ def pack(parts: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
                 msg = f"{name} contain text that is not valid Unicode, such as half of a surrogate pair; rename them."
                 raise ValueError(msg)
     header: dict[str, Any] = {"format": FORMAT, "version": FORMAT_VERSION, "meta": dict(parts["meta"])}
+    header |= _pack_panel(arrays, parts["panel"])
     if (selection := parts["selection"]) is not None:
         header["selection"] = {"gap": selection.gap, "n_iter": selection.n_iter, "history": selection.history}
         for name in ("row_indices", "col_indices"):
@@ -71,6 +74,14 @@ def pack(parts: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         raise ValueError(msg)
     arrays["header"] = np.asarray(text)
     return arrays
+
+
+def _pack_panel(arrays: dict[str, NDArray[Any]], panel: PanelMoments | None) -> dict[str, Any]:
+    """Add the arrays of the moments of the columns, and return their part of the header."""
+    if panel is None:
+        return {}
+    arrays |= {f"panel_{name}": getattr(panel, name) for name in MOMENTS}
+    return {"panel": panel.n_counted}
 
 
 def as_tuples(entries: list[Any]) -> tuple[Any, ...]:
@@ -104,6 +115,8 @@ def unpack(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     if "scaling" in header:
         factors = arrays.pop("scaling_rows"), arrays.pop("scaling_cols")
         parts["scaling"] = Scaling(header["scaling"], *factors, *(arrays.pop(name, None) for name in COPIES))
+    if "panel" in header:
+        parts["panel"] = PanelMoments(header["panel"], **{name: arrays.pop(f"panel_{name}") for name in MOMENTS})
     if arrays:
         msg = f"unknown arrays {sorted(arrays)}"
         raise ValueError(msg)

@@ -34,17 +34,20 @@ def method_named(
 
 
 def with_weights(
-    selector: Callable[..., Selection], A: LocalMatrix, weights: Array | None
+    selector: Callable[..., Selection], A: LocalMatrix, row_factors: Array, weights: Array | None
 ) -> tuple[LocalMatrix, dict[str, Any]]:
-    """Return the matrix and the options by which a selector learns the weights of the rows.
+    """Return the matrix and the options by which a selector learns the factors and the weights of the rows.
 
     A selector with the parameter ``sample_weight`` gets them; for others the rows are multiplied by their square roots.
+    One with the parameter ``constant`` gets the factors, which are in A already.
     """
+    parameters = signature(selector).parameters
+    options = {"constant": row_factors} if "constant" in parameters else {}
     if weights is None:
-        return A, {}
-    if "sample_weight" in signature(selector).parameters:
-        return A, {"sample_weight": weights}
-    return A.scaled(np.sqrt(weights), np.ones(A.shape[1])), {}
+        return A, options
+    if "sample_weight" in parameters:
+        return A, {**options, "sample_weight": weights}
+    return A.scaled(np.sqrt(weights), np.ones(A.shape[1])), options
 
 
 def check_selected(chosen: Any, method: Callable[..., Selection], sides: tuple[str, ...]) -> Selection:
