@@ -9,11 +9,9 @@ import typer
 
 import cosep
 from cosep.cli.exit_codes import plain_errors
+from cosep.cli.given_options import check_completing, check_growing, is_given, is_in_blocks
 from cosep.cli.inputs import refuse_inputs
 from cosep.cli.options import (
-    BLOCKS_ONLY,
-    MEMORY_ONLY,
-    NOT_GROWING,
     AsJson,
     BlockOptions,
     Cols,
@@ -129,7 +127,7 @@ def fit(  # noqa: PLR0913 - the options of a command
             msg = "--choose-rank finds --rows and --cols; pass either --choose-rank or these, not both."
             raise ValueError(msg)
         folder = Path(f"{stem(source)}-cosep") if out is None else out
-        blocks = _is_blocks(context, source)
+        blocks = is_in_blocks(context, source)
         text, earlier, kept = reading.of_texts(), None, None
         inputs = {
             "INPUT": [source],
@@ -145,10 +143,10 @@ def fit(  # noqa: PLR0913 - the options of a command
         if grow is not None:
             from cosep.cli.earlier import EarlierAnswer  # noqa: PLC0415 - as above
 
-            _check_growing(context)
+            check_growing(context)
             earlier = EarlierAnswer(grow)
-            method = method if _is_given(context, "method") else earlier.setting("method", method)
-            scaling = scaling if _is_given(context, "scaling") else earlier.setting("scaling", scaling) or "none"
+            method = method if is_given(context, "method") else earlier.setting("method", method)
+            scaling = scaling if is_given(context, "scaling") else earlier.setting("scaling", scaling) or "none"
             rows, cols = earlier.sizes(rows, cols, method)
             text = earlier.text | ({} if reading.text_column is None else {"column": reading.text_column})
             kept = earlier.counts
@@ -241,9 +239,9 @@ def transform(
         inputs = {"INPUT": [source], "MODEL": answer_files(model)}
         refuse_inputs("out", out, inputs)
         refuse_inputs("errors", errors, inputs | {"the file of --out": [] if out is None else [out]})
-        _check_completing(context, complete=complete)
+        check_completing(context, complete=complete)
         completion = Completion(decoder, errors) if complete else None
-        if _is_blocks(context, source):
+        if is_in_blocks(context, source):
             run_blocks(model, source, out, reading.layer, completion)
             return
 
@@ -309,47 +307,3 @@ def _reader(
         return replace(data, labels=read_labels(labelled.labels, data.row_names))
 
     return read_input
-
-
-def _is_given(context: typer.Context, name: str) -> bool:
-    """Tell whether an option is on the command line."""
-    given = context.get_parameter_source(name)
-    return given is not None and given.name == "COMMANDLINE"
-
-
-def _check_completing(context: typer.Context, *, complete: bool) -> None:
-    """Raise ValueError for options that apply only to completed rows."""
-    for name in ("decoder", "errors"):
-        if _is_given(context, name) and not complete:
-            msg = f"--{name} applies to completed rows only; add --complete."
-            raise ValueError(msg)
-
-
-def _check_growing(context: typer.Context) -> None:
-    """Raise ValueError for options that do not apply to a selection that grows."""
-    for option in context.command.params:
-        name = str(option.name)
-        if name in NOT_GROWING and _is_given(context, name):
-            msg = f"{option.opts[0]} does not apply to --grow: {NOT_GROWING[name]}."
-            raise ValueError(msg)
-
-
-def _is_blocks(context: typer.Context, source: Path) -> bool:
-    """Tell whether INPUT is in blocks of rows; raise ValueError for options that do not apply to it."""
-    from cosep.io.block_reading import is_blocks  # noqa: PLC0415 - help is quick without the numerics
-
-    blocks = is_blocks(source)
-    for option in context.command.params:
-        name = str(option.name)
-        if not _is_given(context, name):
-            continue
-        if blocks and (name in MEMORY_ONLY or (name == "as_json" and context.command.name == "transform")):
-            msg = f"{option.opts[0]} does not apply to blocks of rows, which INPUT is; leave it out."
-            raise ValueError(msg)
-        if not blocks and name in BLOCKS_ONLY:
-            msg = (
-                f"{option.opts[0]} is for blocks of rows, a Zarr store or a folder of .npz, .npy or .parquet files, "
-                "but INPUT is not one; leave it out."
-            )
-            raise ValueError(msg)
-    return blocks

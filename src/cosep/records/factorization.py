@@ -95,7 +95,9 @@ class Factorization(Readable):
         if not isinstance(self.meta, Mapping):
             msg = f"meta={shown(self.meta)} must be a dictionary."
             raise ValueError(msg)
-        self._check_panel()
+        if self.panel is not None:
+            cols = None if self.selection is None else self.selection.col_indices
+            self.panel.check_size(self.shape[1], 0 if cols is None else len(cols))
 
     def _view(self) -> View:
         m, n = self.shape
@@ -125,16 +127,6 @@ class Factorization(Readable):
                 check_indices(indices, f"selection.{side}_indices", size, f"the number of {side}s")
         if isinstance(self.scaling, Scaling) and len(getattr(self.scaling, f"{side}s")) != size:
             msg = f"scaling has {len(getattr(self.scaling, f'{side}s'))} {side}s, but the factors have {size}."
-            raise ValueError(msg)
-
-    def _check_panel(self) -> None:
-        """Raise ValueError for moments that do not fit the selected columns."""
-        if self.panel is None:
-            return
-        cols = None if self.selection is None else self.selection.col_indices
-        expected = None if cols is None else (self.shape[1], len(cols))
-        if self.panel.correlations.shape != expected:
-            msg = f"panel has correlations of shape {self.panel.correlations.shape}, but must have {expected}."
             raise ValueError(msg)
 
     def _n_components(self, side: str) -> int:

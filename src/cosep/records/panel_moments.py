@@ -50,3 +50,9 @@ class PanelMoments:
         if any(len(parts[name]) != size for name, size in sizes.items()) or not self.n_counted > 0:
             msg = "PanelMoments must have n means and spreads, n x r correlations, r largest entries, and rows."
             raise ValueError(msg)
+
+    def check_size(self, n: int, n_cols: int) -> None:
+        """Raise ValueError if these are not the moments of n columns and n_cols selected ones."""
+        if self.correlations.shape != (n, n_cols):
+            msg = f"panel has correlations of shape {self.correlations.shape}, but must have {(n, n_cols)}."
+            raise ValueError(msg)
