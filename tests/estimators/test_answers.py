@@ -279,12 +279,12 @@ def test_a_damaged_model_is_refused(fitted, tmp_path, key, value):
 def test_topics_are_a_table(fitted):
     X, model = fitted
     table = pd.DataFrame(model.topics())
-    assert table.columns.tolist() == ["representative", "anchors", "columns", "size"]
-    assert table["size"].sum() == (model.row_labels_ >= 0).sum()
+    assert table.columns.tolist() == ["representative", "anchors", "columns", "cluster_size"]
+    assert table["cluster_size"].sum() == (model.row_labels_ >= 0).sum()
     for topic, names in zip(describe(X, model).topics, table["columns"], strict=True):
         assert names.split(", ") == [one.name for one in topic.columns[:8]]
     blocks = CoSeparableNMF(4, 3).fit(row_blocks(X.to_numpy()))
-    assert blocks.topics()["size"].sum() == M
+    assert blocks.topics()["cluster_size"].sum() == M
 
 
 def everything(X, model):

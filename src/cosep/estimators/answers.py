@@ -75,8 +75,9 @@ class Answers(Factorizer):
         -------
         dict of ndarray
             ``representative``, the name of the selected row; ``anchors``, the selected columns that belong to it;
-            ``columns``, those that it contributes most to in the norm of the model; ``size``, the number of rows in
-            its cluster. Names are "row 17" and "column 17" where there are none.
+            ``columns``, those that it contributes most to in the norm of the model; ``cluster_size``, the
+            number of rows in its cluster, which a page splits into those that are explained and those that are
+            unassigned. Names are "row 17" and "column 17" where there are none.
 
         See Also
         --------
@@ -88,9 +89,9 @@ class Answers(Factorizer):
         >>> from cosep import CoSeparableNMF
         >>> X = pd.DataFrame([[9, 1, 0], [4, 0, 0], [0, 2, 8]], index=["Ada", "Bob", "Cem"], columns=["a", "b", "c"])
         >>> CoSeparableNMF(n_rows=2, n_cols=2).fit(X).topics()
-          representative  anchors  columns  size
-          Ada             a        a, b        2
-          Cem             c        c, b        1
+          representative  anchors  columns  cluster_size
+          Ada             a        a, b                2
+          Cem             c        c, b                1
         """
         check_is_fitted(self)
         record = self._record
@@ -104,7 +105,7 @@ class Answers(Factorizer):
             representative=names_at(topics.rows, record.row_names, "row"),
             anchors=_joined(anchors, names),
             columns=_joined([np.array(order, dtype=np.intp) for order in orders], names),
-            size=np.bincount(labels[labels >= 0], minlength=len(topics.rows)),
+            cluster_size=np.bincount(labels[labels >= 0], minlength=len(topics.rows)),
         )
 
     def report(self, X: Any, path: str | os.PathLike[str], **parts: Any) -> None:
