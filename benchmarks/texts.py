@@ -154,7 +154,7 @@ def leading(model: CoSeparableNMF, counts: Any, words: NDArray[np.str_]) -> Row:
     """Return how many words are frequent, and how many topics they lead."""
     frequent = np.bincount(counts.indices, minlength=len(words)) > FREQUENT_SHARE * counts.shape[0]
     led = 0
-    for topic in describe(replace(model.factorization_, col_names=words), counts).topics:
+    for topic in describe(counts, replace(model.factorization_, col_names=words)).topics:
         first = [entry.index for entry in topic.anchors] + [entry.index for entry in topic.columns[:FIRST_WORDS]]
         led += bool(frequent[first].any())
     return {"frequent": int(frequent.sum()), "led": led}

@@ -35,7 +35,8 @@ def test_what_must_be_included_comes_first_in_the_order_given(name, count):
     assert len(set(chosen)) == 5
 
 
-@pytest.mark.parametrize("name", COLUMN_SELECTORS)
+# An intercept takes the place of one planted column.
+@pytest.mark.parametrize("name", [name for name in COLUMN_SELECTORS if name != "predictive"])
 def test_the_rest_complements_what_is_included(name):
     chosen = COLUMN_SELECTORS[name](X, 5, pool=Pool(include=TRUTH.col_indices[[3, 1]])).col_indices
     assert chosen[:2].tolist() == TRUTH.col_indices[[3, 1]].tolist()

@@ -55,16 +55,29 @@ def judged(decoder: Decoder, means: Array) -> Judged:
 
 def score_sums(state: Judged, block: LocalMatrix, _start: int) -> ScoreSums:
     """Predict the rows of one block, and sum over them; only a few rows are dense at a time."""
-    decoder, cols = state.decoder, state.decoder.predicted
-    n_rows, sums = 0, np.zeros((3, len(cols)))
+    n_rows, sums = 0, np.zeros((3, len(state.decoder.predicted)))
     for _, rows in block.dense_blocks():
-        X = block.in_units(rows)
-        with np.errstate(over="ignore", invalid="ignore"):
-            away = (X[:, cols] - state.centers) / state.scales
-            off = (X[:, cols] - decoder.predict(X[:, decoder.col_indices], cols)) / state.scales
-            sums += away.sum(axis=0), (away**2).sum(axis=0), (off**2).sum(axis=0)
         n_rows += len(rows)
+        sums += _sums_of(state, block.in_units(rows))
+        del rows  # arrays of this size are the memory that this needs
     return ScoreSums(n_rows, *sums)
+
+
+def _sums_of(state: Judged, X: Array) -> Array:
+    """Return the three sums over a few dense rows, which are overwritten."""
+    decoder, cols = state.decoder, state.decoder.predicted
+    centers, scales = np.zeros(X.shape[1]), np.ones(X.shape[1])
+    centers[cols], scales[cols] = state.centers, state.scales
+    with np.errstate(over="ignore", invalid="ignore"):
+        off = decoder.predict(X[:, decoder.col_indices])
+        off -= X
+        off /= scales
+        errors = np.einsum("ij,ij->j", off, off)
+        del off
+        X -= centers
+        X /= scales
+        sums = np.stack([X.sum(axis=0), np.einsum("ij,ij->j", X, X), errors])
+    return np.asarray(sums[:, cols])
 
 
 def column_scores(state: Judged, found: ScoreSums) -> ColumnScores:

@@ -74,7 +74,9 @@ class Decoder:
         """
         W, b = (self.weights, self.intercept) if cols is None else (self.weights[:, cols], self.intercept[cols])
         with np.errstate(over="ignore", invalid="ignore"):
-            rows = np.maximum(np.minimum(C, self.limits) @ W + b, 0.0)
+            rows = np.asarray(np.minimum(C, self.limits) @ W, dtype=np.float64)
+            rows += b
+            np.maximum(rows, 0.0, out=rows)
         if cols is None:
             rows[:, self.col_indices] = C
-        return np.asarray(rows)
+        return rows

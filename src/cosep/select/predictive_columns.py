@@ -181,7 +181,7 @@ class Panel:
         """
         given = len(self.positions.include)
         free = self.chosen[given:]
-        if len(free) == 0:
+        if len(free) == 0 or self.g.max() <= EXPLAINED_TOL:
             return False
         C = orthogonal(self.B.take(cols=self.chosen), self.first)
         values, vectors = scipy.linalg.eigh(C.T @ C)

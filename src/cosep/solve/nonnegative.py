@@ -13,7 +13,7 @@ from cosep.utils.blas import one_blas_thread
 from cosep.utils.types import Array, Indices
 
 # Stopping rule of coordinate descent inside an alternation: KKT residual, and largest number of sweeps.
-INNER_TOL = 1e-2
+INNER_TOL = 1e-3
 INNER_SWEEPS = 100
 # Columns of norm one whose Gram matrix has a smaller eigenvalue depend on each other.
 DEPENDENT_TOL = 1e-12
