@@ -1,6 +1,6 @@
 """How many threads BLAS uses: one for small problems, all for products with large matrices.
 
-On matrices with few columns, several threads of BLAS take up to ten times the processor time of one, and longer. The
+On matrices with few columns, several threads of BLAS take many times the processor time of one, and longer. The
 number belongs to the whole process, or to one thread of Python where BLAS uses OpenMP. So this module counts how many
 callers ask for one thread, and restores the number when the last of them has ended.
 """
