@@ -1,14 +1,35 @@
 """Bi-cross-validation: held-out blocks are not seen, and errors follow the formula."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from cosep import choose_rank, faithful, make_coseparable
-from cosep.assess.bi_cross_validation import N_FOLDS, agreement, explained, fitted_core, refitted, split
+from cosep.assess.bi_cross_validation import (
+    N_FOLDS,
+    agreement,
+    explained,
+    fitted_cores,
+    of_norm_one,
+    ordered,
+    refitted,
+    split,
+)
+from cosep.assess.predictions import Prediction, Trial, cosines
 from cosep.matrix.validation import as_matrix
 from oracles import checked_nnls
 
 rng = np.random.default_rng(0)
+
+
+def weights_outside(X, fold, size, *, transposed):
+    """Return the rows (columns) selected without a fold of columns (rows), and the weights of all rows (columns)."""
+    data = as_matrix(X)
+    kept = np.setdiff1d(np.arange(X.shape[0 if transposed else 1]), fold)
+    part = data.part(kept, np.arange(X.shape[1])).T if transposed else data.part(np.arange(X.shape[0]), kept)
+    _, weighted = explained(part, None, partial(ordered, faithful, 8, 0, transposed=transposed), [size])
+    return weighted[0]
 
 
 def test_predictions_of_a_block_do_not_depend_on_it():
@@ -18,23 +39,57 @@ def test_predictions_of_a_block_do_not_depend_on_it():
     I, J = folds[0][1], folds[1][2]
     changed = X.copy()
     changed[np.ix_(I, J)] = rng.uniform(size=(len(I), len(J)))
-    for kept, transposed in ((np.setdiff1d(np.arange(30), J), False), (np.setdiff1d(np.arange(40), I), True)):
-        sides = [explained(as_matrix(data), kept, faithful, (3, 4), 0, transposed=transposed) for data in (X, changed)]
+    for fold, size, transposed in ((J, 3, False), (I, 4, True)):
+        sides = [weights_outside(data, fold, size, transposed=transposed) for data in (X, changed)]
         np.testing.assert_array_equal(sides[0][0], sides[1][0])
         np.testing.assert_array_equal(sides[0][1], sides[1][1])
 
 
-def test_core_is_the_nonnegative_least_squares_fit_outside_the_block():
-    X, U, V = rng.uniform(size=(8, 7)), rng.uniform(size=(8, 3)), rng.uniform(size=(7, 2))
-    X -= 0.4
-    seen = np.ones(X.shape, dtype=bool)
-    seen[2:5, 1:4] = False
-    C = checked_nnls(np.kron(U, V)[seen.ravel()], X[seen])[0].reshape(3, 2)
-    I, J = np.arange(2, 5), np.arange(1, 4)
-    target = U.T @ np.where(seen, X, 0.0) @ V
-    found = fitted_core(np.ones((3, 2)), (U, V), (U[I], V[J]), target)
-    assert (C == 0).any()
-    np.testing.assert_allclose(found, C, atol=1e-4)
+def test_cores_are_the_nonnegative_least_squares_fits_outside_the_blocks():
+    X = rng.uniform(size=(8, 7)) - 0.4
+    U, V = of_norm_one(rng.uniform(size=(8, 3)), 3), of_norm_one(rng.uniform(size=(7, 2)), 2)
+    blocks, targets, expected = [(np.arange(2, 5), np.arange(1, 4)), (np.arange(3), np.arange(3, 7))], [], []
+    for I, J in blocks:
+        seen = np.ones(X.shape, dtype=bool)
+        seen[np.ix_(I, J)] = False
+        expected.append(checked_nnls(np.kron(U, V)[seen.ravel()], X[seen])[0].reshape(3, 2))
+        targets.append(U.T @ np.where(seen, X, 0.0) @ V)
+    found = fitted_cores([(U, V)] * 2, [(U[I], V[J]) for I, J in blocks], targets)
+    assert (np.array(expected) == 0).any()
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
+def test_weights_are_padded_with_zeros_and_have_norm_one():
+    W = of_norm_one(np.array([[3.0, 0.0], [4.0, 0.0], [0.0, 0.0]]), 3)
+    np.testing.assert_allclose(W, [[0.6, 0.0, 0.0], [0.8, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    assert np.linalg.norm(of_norm_one(rng.uniform(size=(9, 4)), 4), 2) == pytest.approx(1.0)
+    assert not of_norm_one(np.zeros((3, 0)), 2).any()
+
+
+def trial(block, *factors):
+    """Return predictions of one block by pairs of factors as trials."""
+    found = []
+    for W, V in factors:
+        prediction = Prediction(W, V, float(np.vdot(block, W @ V.T)), float(np.vdot(block, block)))
+        found.append(Trial(np.array([np.linalg.norm(block - W @ V.T) / np.linalg.norm(block)]), 1.0, (prediction,)))
+    return found
+
+
+def test_cosines_are_those_of_the_change_and_what_is_left():
+    block = rng.uniform(size=(6, 5))
+    pairs = [(rng.uniform(size=(6, r)), rng.uniform(size=(5, r)) / r / 5) for r in (2, 3)]
+    few, more = trial(block, *pairs)
+    P, Q = (W @ V.T for W, V in pairs)
+    expected = np.vdot(Q - P, block - P) / np.linalg.norm(Q - P) / np.linalg.norm(block - P)
+    np.testing.assert_allclose(cosines(few, more), [expected])
+
+
+def test_nothing_is_added_to_an_exact_prediction_or_by_an_equal_one():
+    W, V = rng.uniform(size=(6, 2)), rng.uniform(size=(5, 2))
+    exact, other = trial(W @ V.T, (W, V), (W[:, :1], V[:, :1]))
+    assert cosines(exact, other) == [0.0]
+    assert cosines(other, other) == [0.0]
+    assert cosines(other, exact) == pytest.approx([1.0])
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -68,9 +123,10 @@ def test_errors_are_those_of_the_formula():
     errors = []
     for I in folds[0]:
         for J in folds[1]:
-            rows, cols = np.setdiff1d(np.arange(40), I), np.setdiff1d(np.arange(30), J)
-            _, U = explained(as_matrix(X), cols, faithful, ranks, 0, transposed=False)
-            _, V = explained(as_matrix(X), rows, faithful, ranks, 0, transposed=True)
+            (_, U), (_, V) = (
+                weights_outside(X, fold, size, transposed=transposed)
+                for fold, size, transposed in ((J, 3, False), (I, 4, True))
+            )
             seen = np.ones(X.shape, dtype=bool)
             seen[np.ix_(I, J)] = False
             C = checked_nnls(np.kron(U, V)[seen.ravel()], X[seen])[0].reshape(ranks)

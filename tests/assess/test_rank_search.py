@@ -1,44 +1,76 @@
-"""The search for ranks, with artificial errors."""
+"""The search for ranks, with artificial predictions."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
 
 from cosep import faithful
-from cosep.assess.bi_cross_validation import BiCrossValidation, Trial
+from cosep.assess.bi_cross_validation import BiCrossValidation, level_of
+from cosep.assess.predictions import Prediction, Trial
 from cosep.assess.rank import LARGEST_DEFAULT_RANK
 from cosep.assess.rank_search import RankSearch
 from cosep.matrix.validation import as_matrix
 
 
-def test_default_ranks_reach_every_planted_one_at_the_announced_cost():
-    for bound in range(1, LARGEST_DEFAULT_RANK + 1):
-        search = RankSearch(BiCrossValidation(as_matrix(np.ones((4, 4))), faithful, 0, None), None)
-
-        allowed = []
-
-        def pretend(ranks, max_pairs, search=search, planted=bound, allowed=allowed):
-            allowed.append(max_pairs)
-            for one in ranks:
-                lost = max(planted - one[0], 0) + max(planted - one[1], 0)
-                search.trials[one] = Trial(np.full(4, 0.1 + lost), 1.0)
-
-        search.try_all = pretend
-        search.try_default(LARGEST_DEFAULT_RANK)
-        assert search.recommended() == (bound, bound)
-        assert len(search.trials) <= min(allowed)
+def predicted(blocks, *parts):
+    """Return a trial that predicts each block by the sum of some parts."""
+    predictions = []
+    for k, block in enumerate(blocks):
+        P = sum((part[k] for part in parts), np.zeros_like(block))
+        predictions.append(Prediction(P, np.eye(P.shape[1]), float(np.vdot(block, P)), float(np.vdot(block, block))))
+    errors = np.array([np.sqrt(max(one.left(), 0.0) / one.total) for one in predictions])
+    return Trial(np.maximum(errors, 1e-4), 1.0, tuple(predictions))
 
 
-@given(st.integers(1, 8), st.floats(4.0, 100.0), st.randoms(use_true_random=False))
-def test_noise_that_no_rank_explains_does_not_matter(planted, noise, random):
-    """An error that all ranks share, and that is larger than what they explain, does not change the recommendation."""
-    structure = sorted((random.uniform(0.02, 1.0) for _ in range(planted)), reverse=True)
-    found = []
-    for floor in (4.0, noise):
-        search = RankSearch(None, None)
-        for r in range(1, 13):
-            missed = sum(structure[r:]) / sum(structure)
-            search.trials[r, r] = Trial(np.full(16, floor + missed), 1.0)
-        found.append(search.recommended())
-    assert found[0] == found[1]
-    assert sum(structure[found[0][0] :]) <= 0.03 * sum(structure[1:]) + 1e-9
+def blocks_of(seed, *scales):
+    """Return sums of random blocks, and what they are the sums of, with these scales."""
+    random = np.random.default_rng(seed)
+    parts = [scale * random.standard_normal((16, 12, 9)) for scale in scales]
+    return sum(parts), parts
+
+
+@pytest.mark.parametrize("planted", range(1, LARGEST_DEFAULT_RANK + 1))
+def test_default_ranks_reach_every_planted_one_at_the_announced_cost(planted):
+    blocks, _ = blocks_of(0, 1.0)
+    search = RankSearch(BiCrossValidation(as_matrix(np.ones((4, 4))), faithful, 0, None), None)
+    announced, calls = [], []
+
+    def pretend(ranks, max_calls):
+        announced.append(max_calls)
+        calls.append(ranks)
+        for one in ranks:
+            known = min(one[0], planted) + min(one[1], planted)
+            search.trials[one] = predicted(blocks, known / (2 * planted) * blocks)
+
+    search.try_all = pretend
+    search.try_default(LARGEST_DEFAULT_RANK)
+    assert search.recommended() == (planted, planted)
+    assert len(calls) <= min(announced)
+    assert max(max(rank) for rank in search.trials) <= 2 * level_of(planted)
+
+
+def test_structure_is_found_although_its_estimate_is_so_noisy_that_the_error_rises():
+    blocks, (first, weak, _) = blocks_of(0, 3.0, 0.5, 1.0)
+    _, (noise,) = blocks_of(1, 0.7)
+    search = RankSearch(None, None)
+    search.trials = {(1, 1): predicted(blocks, first), (2, 2): predicted(blocks, first, weak, noise)}
+    assert search.best() == (1, 1)
+    assert search.recommended() == (2, 2)
+
+
+def test_noise_adds_nothing():
+    blocks, (first, _) = blocks_of(0, 3.0, 1.0)
+    _, noises = blocks_of(1, *np.full(9, 0.3))
+    search = RankSearch(None, None)
+    for r in range(1, 10):
+        search.trials[r, r] = predicted(blocks, first, *noises[:r])
+    assert search.recommended() == (1, 1)
+    assert not search.may_be_too_small()
+
+
+def test_what_is_added_to_one_side_is_found():
+    blocks, (first, second, _) = blocks_of(0, 1.0, 0.6, 0.3)
+    search = RankSearch(None, None)
+    whole = predicted(blocks, first, second)
+    search.trials = {(3, 3): predicted(blocks, first), (3, 5): whole, (5, 3): predicted(blocks, first), (5, 5): whole}
+    assert search.recommended() == (3, 5)
+    assert search.may_be_too_small()

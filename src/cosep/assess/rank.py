@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from cosep.assess.bi_cross_validation import BiCrossValidation, Rank, n_folds, standard_error
+from cosep.assess.bi_cross_validation import BiCrossValidation, Rank, level_of, n_folds
+from cosep.assess.predictions import standard_error
 from cosep.assess.rank_search import RankSearch
 from cosep.matrix.checks import check_callback, check_count, check_jobs, check_nonzero, check_random
 from cosep.matrix.local import LocalMatrix
@@ -97,28 +98,35 @@ def choose_rank(
     n_jobs: int | None = None,
     callback: Callback | None = None,
 ) -> RankChoice:
-    """Find the fewest rows and columns with about the smallest error ``||X(I,J) - U C V'|| / ||X(I,J)||``.
+    """Find the fewest rows and columns to which more of them add nothing, by predictions of held-out entries.
 
     Bi-cross-validation (Owen and Perry, Ann. Appl. Stat. 3, 564-594, 2009, doi:10.1214/08-AOAS227). Rows and columns
-    are split into four folds each, and each of the sixteen blocks X(I,J) is predicted from the rest of X. Rows K1 are
-    selected from all rows by their entries outside the columns J, columns K2 from all columns by their entries outside
-    the rows I;
+    are split into four folds each, and each of the sixteen blocks X(I,J) is predicted from the rest of X, by
+    ``P = U(I,:) C V(J,:)'``. Rows K1 are selected from all rows by their entries outside the columns J, columns K2 from
+    all columns by their entries outside the rows I;
 
         ``U = argmin ||X(:,-J) - U X(K1,-J)||``, ``V = argmin ||X(-I,:) - X(-I,K2) V'||``, ``C = argmin ||X - U C V'||``
 
     over nonnegative U, V and C, where C does not use the block. Selected rows are as noisy as any others. Before C is
     fitted, the rows that explain X(:,-J) best with the weights U therefore replace X(K1,-J), and U is fitted again to
-    them; V likewise. The recommended pair has the smallest ``n_rows + n_cols`` among those whose error is close to the
-    smallest one: it exceeds that by at most 1 % of it, and by at most 3 % of what the error falls from the smallest
-    pair tried to there.
+    them; V likewise. Selections of different sizes are nested: 8, 16, 32 or 64 are selected, and the one that is needed
+    least is left out, one after the other.
+
+    A larger pair adds something if what it changes in the predictions is correlated with what the smaller one leaves:
+    if the mean over the blocks of ``cos(P_larger - P_smaller, X - P_smaller)`` is at least 0.12, so that the change
+    would explain 1.44 % of what is left, and more than four standard errors. The recommended pair has the smallest
+    ``n_rows + n_cols`` among those to which no larger pair that was tried adds something. Its error need not be the
+    smallest one, which `RankChoice.best` shows: structure that is weak is found although its estimate is so noisy that
+    predictions get worse by it.
 
     Parameters
     ----------
     X : array-like or sparse of shape (m, n)
     ranks : iterable of int or of pairs, optional
         The ranks to try: ``range(2, 12)`` for as many rows as columns, or pairs ``[(5, 5), (10, 10), (10, 20)]`` of
-        ``n_rows`` and ``n_cols``. Default: 1, 2, 3, 4, 6, 8, 11, 16, ... of both, up to 64 or the size of X; then
-        ranks between the recommended one and the next smaller one, by bisection; then fewer rows or fewer columns.
+        ``n_rows`` and ``n_cols``. Default: 1, 2, 3, 4, 6, 8, 11, 16, ... of both, up to 64 or the size of X, until the
+        recommended rank and that with the smallest error are among the smaller half; then ranks between the recommended
+        one and the next smaller one, by bisection; then fewer rows or fewer columns.
     method : str or callable
         The selection method: a name that `CoSeparableNMF` accepts, or a function ``(X, n_rows, n_cols) -> Selection``.
     scaling : {"degree", "rows", "columns", "sinkhorn"}, pair of array-like, or None
@@ -132,7 +140,7 @@ def choose_rank(
         -1 uses all processors. Default: one. The result does not depend on it. Processes take seconds to start.
     callback : callable, optional
         Called as ``callback("rank", step, max_steps, smallest error so far)`` before the first selection, with step 0,
-        and after each selection.
+        and each time that the rows without one fold of columns, or the columns without one fold of rows, are done.
 
     Returns
     -------
@@ -145,13 +153,14 @@ def choose_rank(
 
     Notes
     -----
-    Structure that is weaker than the noise is not found, and the recommendation is then too small. If the true numbers
-    of rows and columns differ, the rank of X is the smaller one, and the larger one is found only without noise; with
-    noise of 1 % it is seldom exact.
+    Structure that is much weaker than the noise is not found, and the recommendation is then too small. Neither is a
+    row or column that would explain less than about 1.44 % of what the others leave, however little the noise is. If
+    the true numbers of rows and columns differ, the rank of X is the smaller one. The larger one is found without
+    noise, usually with noise of 1 %, and seldom with more.
 
-    The cost is that of eight selections, with their weights, for each pair: at most 232 selections by default. No dense
-    array of the size of X is created. If there are more than 4000 rows (columns), a random sample of 4000 is used, and
-    the reason says so.
+    The cost is that of eight selections, with weights, for each of 8, 16, 32 and 64 rows and columns that is reached,
+    and of weights for each pair. No dense array of the size of X is created. If there are more than 4000 rows
+    (columns), a random sample of 4000 is used, and the reason says so.
 
     Selected rows are single rows, and others may not be able to replace them. If whole rows were held out, as in
     cross-validation of a factorization, important rows would be missing in every fourth selection; here a part of
@@ -188,7 +197,7 @@ def choose_rank(
     if pairs is None:
         search.try_default(min(LARGEST_DEFAULT_RANK, *limits))
     else:
-        search.try_all(pairs, max_pairs=len(pairs))
+        search.try_all(pairs, max_calls=len({level_of(size) for pair in pairs for size in pair}))
     n_rows, n_cols = search.recommended()
     params = {"n_rows": n_rows, "n_cols": n_cols, "method": method, "scaling": scaling}
     return RankChoice(n_rows, n_cols, _reason(search) + note, _table(search), params)
@@ -265,14 +274,14 @@ def _reason(search: RankSearch) -> str:
         reason = f"{_named(chosen)} predict held-out entries best, with an error of {error:.3g}."
     else:
         reason = (
-            f"{_named(chosen)}: the fewest of {len(search.trials)} pairs tried whose held-out error, {error:.3g}, is "
-            f"about as small as the smallest, {smallest:.3g} with {_named(best)}."
+            f"{_named(chosen)}: the fewest of {len(search.trials)} pairs tried to which no larger one adds much. Their "
+            f"held-out error is {error:.3g}; the smallest is {smallest:.3g}, with {_named(best)}."
         )
     if chosen == search.smallest():
         reason += " More rows and columns find no further structure."
         reason += " Fewer were not tried." if sum(chosen) > 2 else ""
-    elif search.error_still_falls():
-        reason += " The error is smallest at the largest pairs tried: more rows and columns may explain more."
+    elif search.may_be_too_small():
+        reason += " Larger pairs were not tried: more rows and columns may explain more."
     return reason
 
 

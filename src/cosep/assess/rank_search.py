@@ -1,4 +1,4 @@
-"""Search for the smallest ranks with about the smallest bi-cross-validation error."""
+"""Search for the smallest ranks that no larger ones add to."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -6,13 +6,15 @@ from math import ceil, log2
 
 import numpy as np
 
-from cosep.assess.bi_cross_validation import BiCrossValidation, Rank, Trial, standard_error
+from cosep.assess.bi_cross_validation import BiCrossValidation, Rank, level_of
+from cosep.assess.predictions import Trial, cosines, standard_error
 from cosep.utils.types import Callback
 
-# An error is close to the smallest one if it exceeds that by less than this share of it, ...
-MAX_ERROR_SHARE = 0.01
-# ... and by less than this share of what the error falls from the smallest pair tried to there.
-MAX_DROP_SHARE = 0.03
+# More rows and columns add something if what they change explains at least 1.44 % of what is left (the square of this
+# cosine) ...
+MIN_COSINE = 0.12
+# ... and if the mean cosine is more than this many standard errors above zero.
+MIN_STANDARD_ERRORS = 4.0
 
 
 class RankSearch:
@@ -21,7 +23,7 @@ class RankSearch:
     Parameters
     ----------
     validation : BiCrossValidation
-        Finds the errors of a pair.
+        Predicts all blocks for a pair.
     callback : callable or None
         Called as ``callback("rank", step, maximum number of steps, smallest error so far)``.
     """
@@ -31,36 +33,54 @@ class RankSearch:
         self.callback = callback
         self.trials: dict[Rank, Trial] = {}
         self.steps = 0
+        self._added: dict[tuple[Rank, Rank], bool] = {}
 
     def try_default(self, bound: int) -> None:
-        """Try some ranks for both sides, then those near the recommended one, then fewer rows or fewer columns."""
+        """Try some ranks for both sides, then those near the recommended one, then fewer rows or fewer columns.
+
+        Larger ranks are tried as long as the recommended one, or that with the smallest error, is among the larger half
+        of those tried.
+        """
         coarse = sorted({min(round(2 ** (k / 2)), bound) for k in range(2 * ceil(log2(bound)) + 1)})
         halvings = ceil(log2(max([b - a for a, b in pairwise(coarse)], default=1)))
-        max_pairs = len(coarse) + halvings + 2 * ceil(log2(bound))
-        self.try_all([(r, r) for r in coarse], max_pairs)
-        self._bisect([(r, r) for r in range(1, bound + 1)], halvings, max_pairs)
+        levels = sorted({level_of(r) for r in coarse})
+        max_calls = len(levels) + halvings + 2 * ceil(log2(bound))
+        for level in levels:
+            self.try_all([(r, r) for r in coarse if level_of(r) == level], max_calls)
+            if 2 * max(self.recommended()[0], self.best()[0]) <= level:
+                break
+        self._bisect([(r, r) for r in range(1, bound + 1)], halvings, max_calls)
         r, _ = self.recommended()
         for path in ([(k, r) for k in range(1, r + 1)], [(r, k) for k in range(1, r + 1)]):
-            self._bisect(path, ceil(log2(r)), max_pairs)
+            self._bisect(path, ceil(log2(r)), max_calls)
 
-    def _bisect(self, path: list[Rank], halvings: int, max_pairs: int) -> None:
+    def _bisect(self, path: list[Rank], halvings: int, max_calls: int) -> None:
         """Try the middle between the recommended pair on an ascending path and the pair tried before it, repeatedly."""
         for _ in range(halvings):
             last = path.index(self.recommended(path))
             before = max([k for k in range(last) if path[k] in self.trials], default=-1)
             if last - before > 1:
-                self.try_all([path[(last + before) // 2]], max_pairs)
+                self.try_all([path[(last + before) // 2]], max_calls)
 
-    def try_all(self, ranks: Sequence[Rank], max_pairs: int) -> None:
-        """Find the errors of each pair of ranks."""
-        max_steps = max_pairs * self.validation.n_selections
+    def try_all(self, ranks: Sequence[Rank], max_calls: int) -> None:
+        """Predict all blocks for each pair of ranks."""
+        max_steps = max_calls * self.validation.n_sides
         if not self.trials:
             self._report(max_steps)
-        for rank, trial in self.validation.run(ranks):
-            self.steps += 1
-            if trial is not None:
-                self.trials[rank] = trial
-            self._report(max_steps)
+        selected = False
+        for found in self.validation.run(ranks):
+            if found is not None:
+                self.trials[found[0]] = found[1]
+                continue
+            if selected:
+                self._advance(max_steps)
+            selected = True
+        if selected:  # the last step is reported with the new errors
+            self._advance(max_steps)
+
+    def _advance(self, max_steps: int) -> None:
+        self.steps += 1
+        self._report(max_steps)
 
     def _report(self, max_steps: int) -> None:
         if self.callback is not None:
@@ -68,17 +88,27 @@ class RankSearch:
             self.callback("rank", self.steps, max_steps, smallest)
 
     def recommended(self, among: Iterable[Rank] | None = None) -> Rank:
-        """Return the smallest pair, of those tried, whose error is close to the smallest one.
-
-        Noise is a part of every error, however many rows and columns are selected. If there is much noise, a share of
-        the error is more than all structure. What the error falls does not contain the noise.
-        """
+        """Return the smallest pair, of those tried, to which no larger one adds anything."""
         tried = [rank for rank in (self.trials if among is None else among) if rank in self.trials]
-        least = self.trials[self.best()].error
-        drop = self.trials[self.smallest()].error - least
-        most = least + min(MAX_ERROR_SHARE * least, MAX_DROP_SHARE * drop)
-        enough = [rank for rank in tried if self.trials[rank].error <= most] or tried[-1:]
-        return min(enough, key=lambda rank: (sum(rank), self.trials[rank].error, rank))
+        ascending = sorted(tried, key=lambda rank: (sum(rank), self.trials[rank].error, rank))
+        return next((rank for rank in ascending if self._is_enough(rank)), ascending[-1])
+
+    def _is_enough(self, rank: Rank) -> bool:
+        """Return whether no larger pair that was tried adds anything."""
+        larger = [other for other in self.trials if other != rank and min(np.subtract(other, rank)) >= 0]
+        return not any(self._adds(rank, other) for other in sorted(larger, key=sum))
+
+    def _adds(self, rank: Rank, other: Rank) -> bool:
+        """Return whether a larger pair explains something that the smaller one leaves.
+
+        The error would not tell: what a larger pair adds is estimated from noisy data, and it can be there although its
+        estimate is so noisy that the error rises. Its correlation with what is left does not suffer from its noise.
+        """
+        if (rank, other) not in self._added:
+            found = cosines(self.trials[rank], self.trials[other])
+            least = max(MIN_COSINE, MIN_STANDARD_ERRORS * standard_error(found))
+            self._added[rank, other] = bool(found.mean() > least) if len(found) else False
+        return self._added[rank, other]
 
     def best(self) -> Rank:
         """Return the pair with the smallest error, and of those the smallest."""
@@ -88,10 +118,10 @@ class RankSearch:
         """Return the smallest pair that was tried."""
         return min(self.trials, key=lambda rank: (sum(rank), rank))
 
-    def error_still_falls(self) -> bool:
-        """Return whether the largest ranks that were tried have clearly the smallest error."""
+    def may_be_too_small(self) -> bool:
+        """Return whether larger pairs than all that were tried may be better."""
         chosen, best = self.recommended(), self.best()
-        if not any(best[side] == max(rank[side] for rank in self.trials) for side in (0, 1)):
-            return False
+        largest = [max(rank[side] for rank in self.trials) for side in (0, 1)]
         difference = self.trials[chosen].errors - self.trials[best].errors
-        return chosen == best or bool(difference.mean() > standard_error(difference))
+        falls = bool(difference.mean() > standard_error(difference))
+        return any(chosen[side] == largest[side] or (falls and best[side] == largest[side]) for side in (0, 1))
