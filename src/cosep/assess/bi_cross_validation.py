@@ -143,7 +143,8 @@ def ordered(select: Callable[..., Selection], level: int, seed: int, part: Local
     ``select`` is called on the part as it lies in the data, which is its transpose if ``transposed``.
     """
     data = part.T if transposed else part
-    chosen = select_without_warnings(data, select, *(min(level, size) for size in data.shape), seed)
+    m, n = data.shape
+    chosen = select_without_warnings(data, select, min(level, m), min(level, n), seed)
     indices = chosen.col_indices if transposed else chosen.row_indices
     rows = check_indices(indices, f"the indices of method={shown(select)}", part.shape[0], "their number")
     return kept_longest(part.T, rows)

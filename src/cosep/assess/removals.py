@@ -12,7 +12,7 @@ from cosep.matrix.local import LocalMatrix
 from cosep.solve.nonnegative import nonnegative_of
 from cosep.utils.types import Array, Indices
 
-# What is added to the diagonal of G before it is inverted, so that columns that depend on each other have a small bound.
+# What is added to the diagonal of G before it is inverted: columns that depend on each other then have a small bound.
 RIDGE = 1e-10
 
 
