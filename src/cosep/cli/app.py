@@ -19,6 +19,7 @@ from cosep.cli.options import (
     Grow,
     Input,
     InputOrBlocks,
+    Jobs,
     LabelOptions,
     Method,
     Model,
@@ -62,6 +63,7 @@ def demo(
     method: Method = "faithful",
     scaling: Scaling = "degree",
     out: Annotated[Path | None, typer.Option(help="Folder for the answer. Default: a new temporary one.")] = None,
+    jobs: Jobs = 1,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -78,7 +80,7 @@ def demo(
         from cosep.cli.fit import FitOptions, OutputOptions  # noqa: PLC0415 - as above
 
         options = FitOptions(rows, cols, method, scaling_named(scaling), choose_rank=True, ranks=RANKS, title=TITLE)
-        run_demo(out, options, OutputOptions(as_json=as_json, quiet=quiet), command_line())
+        run_demo(out, replace(options, n_jobs=jobs), OutputOptions(as_json=as_json, quiet=quiet), command_line())
 
 
 @app.command()
@@ -103,6 +105,7 @@ def fit(  # noqa: PLR0913 - the options of a command
     stability: Annotated[
         int, typer.Option(help="How often to select again from parts of the data, for the report. 0 turns it off.")
     ] = 10,
+    jobs: Jobs = 1,
     naming: NamingOptions,
     labelled: LabelOptions,
     reading: ReadOptions,
@@ -170,6 +173,7 @@ def fit(  # noqa: PLR0913 - the options of a command
             choose_rank=choose,
             report=report,
             n_draws=stability,
+            n_jobs=jobs,
             kept=kept,
             **naming.of_fit(source),
         )
@@ -187,6 +191,7 @@ def rank(
     scaling: Scaling = "degree",
     weights: Weights = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the errors on a page with this file name.")] = None,
+    jobs: Jobs = 1,
     reading: ReadOptions,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -201,7 +206,7 @@ def rank(
         inputs = {"INPUT": [source], "the file of --weights": [] if weights is None else [weights]}
         refuse_inputs("plot", plot, inputs)
         read = _reader(source, reading.of_texts(), reading)
-        run(read, ranks_in(ranks), (scaling_named(scaling), weights), plot, as_json=as_json, quiet=quiet)
+        run(read, ranks_in(ranks), (scaling_named(scaling), weights), plot, jobs, as_json=as_json, quiet=quiet)
 
 
 @app.command()
@@ -263,7 +268,7 @@ def compare(
     methods: Annotated[
         str | None, typer.Option(help="Methods to run, such as faithful,cosfgm,sklearn-nmf. Default: all.")
     ] = None,
-    seconds: Annotated[float, typer.Option(help="End a method that takes longer than this, and name it.")] = 15,
+    seconds: Annotated[float, typer.Option(help="End a method that takes longer than this, and name it.")] = 10,
     labelled: LabelOptions,
     reading: ReadOptions,
     as_json: AsJson = False,
@@ -281,6 +286,22 @@ def compare(
         read = _reader(source, reading.of_texts(), reading, labelled)
         names = [] if methods is None else [name.strip() for name in methods.split(",")]
         run(read, (rows, cols), names, scaling_named(scaling), seconds, as_json=as_json, quiet=quiet)
+
+
+@app.command(name="compile")
+def compile_kernels() -> None:
+    """Compile the numerical kernels now, so that the first fit does not wait for it.
+
+    They are compiled once, when they are first needed, and kept on disk. Run this
+    command when you install cosep or build an image, as the user who will use it,
+    or with NUMBA_CACHE_DIR set to a folder for both.
+
+    Example:  cosep compile
+    """
+    with plain_errors():
+        from cosep.cli.compiling import run  # noqa: PLC0415 - help is quick without the numerics
+
+        run()
 
 
 def _reader(

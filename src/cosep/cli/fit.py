@@ -20,7 +20,7 @@ from cosep.cli.progress import no_progress, progress
 from cosep.cli.summary import print_findings, summary_of
 from cosep.cli.tables import formula_warning, save_core, save_table, share_columns
 from cosep.findings.record import Findings, Nouns
-from cosep.matrix.checks import check_choice, check_count, check_number
+from cosep.matrix.checks import check_choice, check_count, check_jobs, check_number
 from cosep.matrix.scaling import SCALINGS
 from cosep.records.factorization import Factorization
 from cosep.select import BOTH_SELECTORS
@@ -53,6 +53,8 @@ class FitOptions:
         Write report.html.
     n_draws : int
         How often to select again from parts of the data, for the report.
+    n_jobs : int
+        How many processes select at the same time.
     kept : tuple of int, optional
         How many rows and columns come from an earlier answer. Default: none.
     title : str
@@ -70,6 +72,7 @@ class FitOptions:
     ranks: Any = None
     report: bool = True
     n_draws: int = 10
+    n_jobs: int = 1
     kept: tuple[int, int] | None = None
     title: str = ""
     row_noun: str | None = None
@@ -171,6 +174,7 @@ def check_options(options: FitOptions, shape: tuple[int, int]) -> None:
     if options.scaling is not None:
         check_choice(options.scaling, "scaling", SCALINGS)
     check_number(options.n_draws, "stability", 0)
+    check_jobs(options.n_jobs, "jobs")
     for package in ("plotly", "jinja2") if options.report else ():
         check_installed(package, "The report (omit it with --no-report)", "cli")
 

@@ -90,7 +90,8 @@ class MatrixSource:
         self.norm = {"scaling": options.scaling, "sample_weight": weights}
         n_rows, n_cols = default_count(options.n_rows, m), default_count(options.n_cols, n)
         if options.choose_rank:
-            self.choice = choose_rank(data.values, options.ranks, **self.norm, method=options.method, callback=callback)
+            known = {"method": options.method, "n_jobs": options.n_jobs, **self.norm}
+            self.choice = choose_rank(data.values, options.ranks, **known, callback=callback)
             n_rows = self.choice.n_rows if options.n_rows is None else n_rows
             n_cols = self.choice.n_cols if options.n_cols is None else n_cols
         model = CoSeparableNMF(
@@ -140,7 +141,7 @@ class MatrixSource:
         """Select again from parts of the data, as often as asked for."""
         if options.n_draws == 0 or record.selection is None:
             return None
-        known = {"method": options.method, "n_draws": options.n_draws, **self.norm}
+        known = {"method": options.method, "n_draws": options.n_draws, "n_jobs": options.n_jobs, **self.norm}
         return stability(self.data.values, record.selection, **known, callback=callback)
 
 

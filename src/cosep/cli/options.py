@@ -48,6 +48,13 @@ Grow = Annotated[
         "order. --rows and --cols count all of them. Default of --method and --scaling: those of the folder."
     ),
 ]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        help="How many processes select at the same time while ranks are tried or parts of the data are drawn; -1: one "
+        "for each processor. The answer does not depend on it."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
@@ -206,7 +213,7 @@ class BlockOptions:
 COUNTING = ("stop_words", "min_df", "max_df", "top_words", "ngrams", "tfidf", "sublinear")
 # Options for INPUT in memory, and for INPUT in blocks of rows, by their parameters.
 MEMORY_ONLY = (
-    *("choose", "stability", "labels", "label_column", "kind", "layout", "index", "variable"),
+    *("choose", "stability", "jobs", "labels", "label_column", "kind", "layout", "index", "variable"),
     *("sep", "decimal", "sheet", "columns", "drop"),
     *("text_column", *COUNTING),
 )

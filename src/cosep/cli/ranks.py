@@ -14,6 +14,7 @@ from cosep.cli.folder import complete_file
 from cosep.cli.progress import progress
 from cosep.io import NamedMatrix
 from cosep.io.weights import read_weights
+from cosep.matrix.checks import check_jobs
 
 
 def run(
@@ -21,11 +22,12 @@ def run(
     ranks: Any,
     norm: tuple[str | None, Path | None],
     plot: Path | None,
+    jobs: int,
     *,
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Try ranks, print the errors and the recommendation, and draw the curve if asked to.
+    """Try ranks, with some jobs at a time, print the errors and the recommendation, and draw the curve if asked to.
 
     ``norm`` is the norm of the model, and the file with the weights of the rows.
     """
@@ -33,9 +35,10 @@ def run(
         if plot is not None and not plot.parent.is_dir():
             msg = f"plot={str(plot)!r} is in a folder that does not exist; name another file."
             raise ValueError(msg)
+        check_jobs(jobs, "jobs")
         (scaling, file), data = norm, read()
         weights = None if file is None else read_weights(file, data.row_names)
-        choice = choose_rank(data.values, ranks, scaling=scaling, sample_weight=weights, callback=callback)
+        choice = choose_rank(data.values, ranks, scaling=scaling, sample_weight=weights, n_jobs=jobs, callback=callback)
     if plot is not None:
         from cosep.plots import rank_curve  # noqa: PLC0415 - plotly takes a second
 

@@ -8,7 +8,7 @@ from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Any, Self
 
-# Seconds until a new process must have loaded everything.
+# Seconds until a new process must have loaded everything, and until a call must be prepared.
 START_SECONDS = 300.0
 
 
@@ -22,11 +22,19 @@ class TimeLimited:
     shared : tuple
         The first arguments of all calls, sent to each process once.
     seconds : float
-        The limit of one call. The start of a process does not count.
+        The limit of one call. The start of a process, and its preparation, do not count.
+    prepare : callable, optional
+        A function of a module, called with the arguments of a call before that.
     """
 
-    def __init__(self, function: Callable[..., Any], shared: tuple[Any, ...], seconds: float) -> None:
-        self.function, self.shared, self.seconds = function, shared, seconds
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        shared: tuple[Any, ...],
+        seconds: float,
+        prepare: Callable[..., None] | None = None,
+    ) -> None:
+        self.function, self.shared, self.seconds, self.prepare = function, shared, seconds, prepare
         self.process: BaseProcess | None = None
         self.pipe: Connection | None = None
 
@@ -51,10 +59,9 @@ class TimeLimited:
         pipe = self.pipe or self._start()
         try:
             pipe.send(args)
-            if not pipe.poll(self.seconds):
-                self._end()
-                raise TimeoutError
-            failed, answer = pipe.recv()
+            failed, answer = self._received(pipe, START_SECONDS)
+            if not failed:
+                failed, answer = self._received(pipe, self.seconds)
         except (EOFError, BrokenPipeError, ConnectionResetError) as error:
             self._end()
             msg = "its process ended; there may be too little memory"
@@ -63,12 +70,22 @@ class TimeLimited:
             raise RuntimeError(answer)
         return answer
 
+    def _received(self, pipe: Connection, seconds: float) -> tuple[bool, Any]:
+        """Return the next answer; end the process if it takes too long."""
+        if not pipe.poll(seconds):
+            self._end()
+            raise TimeoutError
+        failed, answer = pipe.recv()
+        return failed, answer
+
     def _start(self) -> Connection:
         """Start a process, and wait until it has loaded everything."""
         # A new interpreter, not a fork, which threads of this process could stop.
         context = multiprocessing.get_context("spawn")
         self.pipe, other = context.Pipe()
-        self.process = context.Process(target=_serve, args=(other, self.function, self.shared), daemon=True)
+        self.process = context.Process(
+            target=_serve, args=(other, self.function, self.shared, self.prepare), daemon=True
+        )
         self.process.start()
         other.close()
         if self.pipe.poll(START_SECONDS):
@@ -85,8 +102,10 @@ class TimeLimited:
         self.process = self.pipe = None
 
 
-def _serve(pipe: Connection, function: Callable[..., Any], shared: tuple[Any, ...]) -> None:
-    """Answer calls until the pipe is closed."""
+def _serve(
+    pipe: Connection, function: Callable[..., Any], shared: tuple[Any, ...], prepare: Callable[..., None] | None
+) -> None:
+    """Answer calls until the pipe is closed: first that they are prepared, then what the function returns."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the parent, which ends this process
     pipe.send("ready")
     while True:
@@ -95,6 +114,9 @@ def _serve(pipe: Connection, function: Callable[..., Any], shared: tuple[Any, ..
         except EOFError:
             return
         try:
+            if prepare is not None:
+                prepare(*shared, *args)
+            pipe.send((False, None))
             pipe.send((False, function(*shared, *args)))
         except Exception as error:  # noqa: BLE001 - methods of other packages may raise anything
             pipe.send((True, f"{type(error).__name__}: {error}"))
