@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosep.assess.normed_data import NormedData
 from cosep.matrix.checks import check_callback, check_nonzero
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
@@ -23,7 +24,15 @@ from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
 from cosep.records.model import factorization_of
 from cosep.select.column_choice import ColumnChoice, explained_by
-from cosep.select.exchange import EQUAL_ERROR_TOL, EQUAL_SUM_TOL, Exchanges, n_trials, promising, trials_of
+from cosep.select.exchange import (
+    EQUAL_ERROR_TOL,
+    Exchanges,
+    equal_below,
+    n_trials,
+    products_of,
+    promising,
+    trials_of,
+)
 from cosep.select.fixed_rows import FixedRows, fixed_rows
 from cosep.select.rays import distinct
 from cosep.solve.labels import factor_labels
@@ -156,14 +165,20 @@ def explain(X: Any, model: Any, *, callback: Callback | None = None) -> Explanat
     True
     """
     factorization = factorization_of(model, X)
+    M = as_matrix(X)
+    check_callback(callback)
+    return explained_in(NormedData(M, factorization), callback)
+
+
+def explained_in(given: NormedData, callback: Callback | None) -> Explanation:
+    """Return what `explain` returns."""
+    M, factorization = given.M, given.factorization
     if factorization.selection is None:
         msg = "model must have selected rows or columns; fit a CoSeparableNMF, or make a factorization with cosep.mix."
         raise ValueError(msg)
-    M = as_matrix(X)
-    check_callback(callback)
     row_errors = factorization.row_errors(M)
     check_nonzero(M)
-    selection, steps = factorization.selection, count(1)
+    selection, steps, data = factorization.selection, count(1), given.scaled
     none = np.zeros(0, np.intp)
     chosen = [none if one is None else one for one in (selection.row_indices, selection.col_indices)]
     sizes = len(chosen[0]), len(chosen[1])
@@ -172,8 +187,6 @@ def explain(X: Any, model: Any, *, callback: Callback | None = None) -> Explanat
         if callback is not None:
             callback("explain", next(steps), sum(sizes), np.nan)
 
-    # The tables do not depend on the units of X.
-    data = (M if factorization.scaling is None else factorization.scaling.apply(M)).mantissa
     part = filled(data, *chosen)
     A = part.M
     rows, cols = explained_by(A.T, part.row_positions(chosen[0])), explained_by(A, part.col_positions(chosen[1]))
@@ -225,17 +238,17 @@ def _losses(
     M: LocalMatrix, cols: ColumnChoice, fixed: FixedRows, report: Callable[[], None]
 ) -> tuple[Array, Indices, Array]:
     """Return how much J rises without each selected column, the best rival that was tried, and the rise with it."""
-    now, exchanges, r = fixed.sum_of(M, cols), Exchanges(M, cols, fixed), len(cols.chosen)
-    trials = _trials(M, cols, fixed)
-    tried = np.unique([j for _, j in trials]).astype(np.intp)
-    products = M.gram(tried)
+    now, r = fixed.sum_of(M, cols), len(cols.chosen)
     losses, runners_up, runner_up_losses = np.zeros(r), np.full(r, -1), np.zeros(r)
+    if r == 0:
+        return losses, runners_up, runner_up_losses
+    trials = sorted(_trials(M, cols, fixed))
+    exchanges = Exchanges(M, cols, fixed, products_of(M, trials)) if trials else None
+    totals = [] if exchanges is None else fixed.sum_with(*exchanges.errors(trials))
     for k in range(r):
         losses[k] = least = _rise(fixed.sum_of(M, _without(M, cols, k)), now)
-        for j in sorted(rival for position, rival in trials if position == k):
-            errors = exchanges.errors(k, j, products[:, np.searchsorted(tried, j)])
-            rise = _rise(fixed.sum_with(*errors), now)
-            if rise < least - TIE_TOL:
+        for (position, j), total in zip(trials, totals, strict=True):
+            if position == k and (rise := _rise(total, now)) < least - TIE_TOL:
                 runners_up[k], least = j, rise
         runner_up_losses[k] = least
         report()
@@ -244,10 +257,7 @@ def _losses(
 
 def _trials(M: LocalMatrix, cols: ColumnChoice, fixed: FixedRows) -> list[tuple[int, int]]:
     """Return the exchanges to try: as many as the search tries at a time, at least one for each position."""
-    r = len(cols.chosen)
-    if r == 0:
-        return []
-    positions = distinct(M, all_positions(M.shape[1]))
+    r, positions = len(cols.chosen), distinct(M, all_positions(M.shape[1]))
     return trials_of(promising(M, positions, cols, fixed), max(n_trials(positions, r), r))
 
 
@@ -263,4 +273,4 @@ def _without(M: LocalMatrix, cols: ColumnChoice, k: int) -> ColumnChoice:
 def _rise(total: float, now: float) -> float:
     """Return by how much the sum of errors rises; 0 if the search takes both for equal."""
     rise = float(total - now)
-    return rise if rise > EQUAL_ERROR_TOL or rise < -EQUAL_SUM_TOL * now - EQUAL_ERROR_TOL else 0.0
+    return rise if rise > EQUAL_ERROR_TOL or rise < -equal_below(now) else 0.0

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.assess.additions import Additions, fidelity
+from cosep.assess.normed_data import NormedData
 from cosep.matrix.checks import check_callback, check_choice, check_nonzero, check_number
 from cosep.matrix.leading import squared_singular_values
 from cosep.matrix.validation import as_matrix
@@ -153,9 +154,15 @@ def selection_path(X: Any, model: Any, *, callback: Callback | None = None) -> S
     factorization = factorization_of(model, X)
     M = as_matrix(X)
     check_callback(callback)
-    selection, norm = _selected(factorization, M.shape), factorization.scaling
+    return path_in(NormedData(M, factorization), callback)
+
+
+def path_in(given: NormedData, callback: Callback | None) -> SelectionPath:
+    """Return what `selection_path` returns."""
+    M, factorization = given.M, given.factorization
+    selection = _selected(factorization, M.shape)
     check_nonzero(M)
-    data = (M if norm is None else norm.apply(M)).mantissa
+    data = given.scaled
     rows, cols = np.asarray(selection.row_indices), np.asarray(selection.col_indices)
     n_sizes, of_rows, of_cols = max(len(rows), len(cols)), Additions(data.T, rows), Additions(data, cols)
     S = data.take(rows, cols) / of_rows.norms[:, None] / of_cols.norms

@@ -113,8 +113,9 @@ def choose_rank(
     least is left out, one after the other.
 
     A larger pair adds something if what it changes in the predictions is correlated with what the smaller one leaves:
-    if the mean over the blocks of ``cos(P_larger - P_smaller, X - P_smaller)`` is at least 0.12, so that the change
-    would explain 1.44 % of what is left, and more than four standard errors. The recommended pair has the smallest
+    if the mean over the blocks of ``cos(P_larger - P_smaller, X - P_smaller)`` is more than four standard errors above
+    zero, and its square, the share of what is left that the change can explain, is above 0.7 % for each side that is
+    larger. The recommended pair has the smallest
     ``n_rows + n_cols`` among those to which no larger pair that was tried adds something. Its error need not be the
     smallest one, which `RankChoice.best` shows: structure that is weak is found although its estimate is so noisy that
     predictions get worse by it.
@@ -154,7 +155,7 @@ def choose_rank(
     Notes
     -----
     Structure that is much weaker than the noise is not found, and the recommendation is then too small. Neither is a
-    row or column that would explain less than about 1.44 % of what the others leave, however little the noise is. If
+    row or column that would explain less than about 0.7 % of what the others leave, however little the noise is. If
     the true numbers of rows and columns differ, the rank of X is the smaller one. The larger one is found without
     noise, usually with noise of 1 %, and seldom with more.
 

@@ -10,10 +10,10 @@ from cosep.assess.bi_cross_validation import BiCrossValidation, Rank, level_of
 from cosep.assess.predictions import Trial, cosines, standard_error
 from cosep.utils.types import Callback
 
-# More rows and columns add something if what they change explains at least 1.44 % of what is left (the square of this
-# cosine) ...
-MIN_COSINE = 0.12
-# ... and if the mean cosine is more than this many standard errors above zero.
+# A larger pair adds something if what it changes explains at least this share of what is left, and twice as much if it
+# has more rows and more columns, ...
+MIN_SHARE = 0.007
+# ... and if the mean cosine of both is more than this many standard errors above zero.
 MIN_STANDARD_ERRORS = 4.0
 
 
@@ -106,7 +106,8 @@ class RankSearch:
         """
         if (rank, other) not in self._added:
             found = cosines(self.trials[rank], self.trials[other])
-            least = max(MIN_COSINE, MIN_STANDARD_ERRORS * standard_error(found))
+            n_sides = np.count_nonzero(np.subtract(other, rank))
+            least = max(np.sqrt(MIN_SHARE * n_sides), MIN_STANDARD_ERRORS * standard_error(found))
             self._added[rank, other] = bool(found.mean() > least) if len(found) else False
         return self._added[rank, other]
 

@@ -30,6 +30,8 @@ class SelectedBy:
     weights : ndarray or None
         Weights of the rows.
     row_names, col_names : ndarray of str or None
+    topics : tuple of ndarray or None
+        Topics of the columns, as mixes of rows, and topics of the rows, as mixes of columns, in the norm.
     """
 
     selection: Selection
@@ -38,6 +40,7 @@ class SelectedBy:
     weights: Array | None = None
     row_names: NDArray[Any] | None = None
     col_names: NDArray[Any] | None = None
+    topics: tuple[Array, Array] | None = None
 
     def indices_in(self, shape: tuple[int, int]) -> tuple[Indices, Indices]:
         """Return the rows and columns; raise ValueError unless both sides are selected, from a matrix of this shape."""
@@ -65,7 +68,17 @@ def selected_by(model: Any, X: Any) -> SelectedBy:
     own = getattr(model, "method", None)
     scaling, weights = _norm_of(record, weighted=bool(stored.get("weighted", True)))
     method = named if own is None else own
-    return SelectedBy(record.selection, method, scaling, weights, record.row_names, record.col_names)
+    return SelectedBy(
+        record.selection, method, scaling, weights, record.row_names, record.col_names, _topics_of(record)
+    )
+
+
+def _topics_of(record: Factorization) -> tuple[Array, Array] | None:
+    """Return the topics of the columns, as mixes of rows, and those of the rows, as mixes of columns."""
+    if record.core is None:
+        return None
+    rows, cols = (1.0, 1.0) if record.scaling is None else (record.scaling.rows[:, None], record.scaling.cols[:, None])
+    return rows * (record.row_factor @ record.core), cols * (record.core @ record.col_factor).T
 
 
 def _norm_of(record: Factorization, *, weighted: bool) -> tuple[Any, Array | None]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from cosep.matrix.scaling import check_scaling, check_weights, scale
 from cosep.matrix.validation import as_matrix
 from cosep.records.selection import Selection
 from cosep.select import BOTH_SELECTORS
+from cosep.select.faithful import faithful, faithful_near
 from cosep.select.method import Method, method_named
 from cosep.utils.display import ColumnTable, Readable, View, grid_of
 from cosep.utils.lookup import names_at
@@ -111,7 +113,9 @@ def stability(
     sample_weight : array-like of shape (m,), optional
         How many copies of it a row counts as in each selection. Default: as in the model, or 1.
     n_draws : int
-        Number of draws. Default: 20. The cost is that of one selection per draw; no factors are refitted.
+        Number of draws. Default: 20. The cost is that of one selection per draw; no factors are refitted. With the
+        method "faithful", the search in a draw begins near the topics of the model, and has one round of exchanges: a
+        third of the time for about the same result. If only a `Selection` is passed, it begins from nothing.
     share : float
         Share of the rows and of the columns in a draw, above 0 and at most 1. Default: 0.8. A draw has at least as many
         rows and columns as are selected.
@@ -160,11 +164,14 @@ def stability(
     check_callback(callback)
     norm = check_scaling(scaling, M.shape), check_weights(sample_weight, M.shape[0])
     data, random = M.mantissa, check_random(random_state)
-    draws = [_draw(data.shape, (len(rows), len(cols)), share, random) for _ in range(n_draws)]
+    sizes = len(rows), len(cols)
+    draws = [_draw(data.shape, sizes, share, random) for _ in range(n_draws)]
     # Processes, because all threads of a process share its warning filters.
     parallel = Parallel(n_jobs=n_jobs, backend="loky", return_as="generator")
     chosen = []
-    for one in parallel(delayed(_select)(data, draw, norm, select, (len(rows), len(cols))) for draw in draws):
+    for one in parallel(
+        delayed(_select)(data, draw, norm, _near(select, chosen_by.topics, draw), sizes) for draw in draws
+    ):
         chosen.append(one)
         if callback is not None:
             callback("stability", len(chosen), n_draws, np.nan)
@@ -192,6 +199,15 @@ def _draw(shape: tuple[int, int], smallest: tuple[int, int], share: float, rando
         for size, least in zip(shape, smallest, strict=True)
     )
     return Subset(rows, cols, int(random.randint(2**31)))
+
+
+def _near(
+    select: Callable[..., Selection], topics: tuple[Array, Array] | None, draw: Subset
+) -> Callable[..., Selection]:
+    """Return a selector of a draw that begins near the topics of the model, if the method can."""
+    if topics is None or select is not faithful:
+        return select
+    return partial(faithful_near, topics=(topics[0][draw.rows], topics[1][draw.cols]))
 
 
 def _select(

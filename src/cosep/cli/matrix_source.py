@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.assess.explanation import explain
-from cosep.assess.path import SelectionPath, selection_path
+from cosep.assess.explanation import explained_in
+from cosep.assess.normed_data import NormedData
+from cosep.assess.path import SelectionPath, path_in
 from cosep.assess.rank import RankChoice, choose_rank
 from cosep.assess.stability import Stability, stability
 from cosep.cli.earlier import EarlierAnswer
@@ -23,6 +24,7 @@ from cosep.findings.describe import describe
 from cosep.findings.record import Findings
 from cosep.io import NamedMatrix, TextOptions
 from cosep.io.weights import read_weights
+from cosep.matrix.validation import as_matrix
 from cosep.records.factorization import Factorization
 from cosep.report.page import write_page
 from cosep.utils.messages import shown
@@ -117,9 +119,11 @@ class MatrixSource:
     ) -> tuple[str, ...]:
         """Write the page, with reasons for the selection and its stability; return what exchanges would improve."""
         X = self.data.values
+        given = NormedData(as_matrix(X), record)
         if is_path_cheap(record):
-            self.path = selection_path(X, record, callback=callback)
-        reasons = explain(X, record, callback=callback)
+            self.path = path_in(given, callback)
+        reasons = explained_in(given, callback)
+        del given
         write_page(
             path,
             found,
@@ -142,7 +146,7 @@ class MatrixSource:
         if options.n_draws == 0 or record.selection is None:
             return None
         known = {"method": options.method, "n_draws": options.n_draws, "n_jobs": options.n_jobs, **self.norm}
-        return stability(self.data.values, record.selection, **known, callback=callback)
+        return stability(self.data.values, record, **known, callback=callback)
 
 
 def warn_of_weights(col_names: NDArray[Any]) -> None:

@@ -118,7 +118,8 @@ class Exchanges:
         The weights of independent columns are written to W, unless that is empty.
         """
         total = self.M.squared_norm()
-        G = np.array([self._gram(k, j) for k, j in trials])
+        r = len(self.cols.chosen)
+        G = np.array([self._gram(k, j) for k, j in trials]).reshape(len(trials), r, r)
         dependent = dependent_grams(G)
         solved = np.flatnonzero(~dependent)
         errors = np.empty((len(trials), 2))

@@ -26,12 +26,15 @@ from cosep.select.exchange import exchange
 from cosep.select.fixed_rows import best_pair
 from cosep.select.pool import Pool, check_pool
 from cosep.select.rays import distinct
-from cosep.select.starts import best_first, first_choices, greedy_basis, topics_of
+from cosep.select.starts import best_first, first_choices, first_typical, greedy_basis, topics_of
 from cosep.select.warn import warn_if_degenerate, warn_if_fewer
 from cosep.solve.pursuit import Positions
 from cosep.utils.blas import one_blas_thread
 from cosep.utils.ties import TIE_TOL
 from cosep.utils.types import Array, Callback, Indices
+
+# Largest numbers of rounds of exchanges: by default, and near known topics.
+MAX_ITER, NEAR_ITER = 20, 1
 
 
 def faithful(
@@ -40,7 +43,7 @@ def faithful(
     n_cols: int,
     *,
     sample_weight: Any = None,
-    max_iter: int = 20,
+    max_iter: int = MAX_ITER,
     row_pool: Pool | None = None,
     col_pool: Pool | None = None,
     callback: Callback | None = None,
@@ -102,11 +105,45 @@ def faithful(
     check_nonzero(M)
     of_rows = check_pool(row_pool, n_rows, M.shape[0], side="row_pool", size="n_rows")
     of_cols = check_pool(col_pool, n_cols, M.shape[1], side="col_pool", size="n_cols")
+    return _found(M, weights, (of_rows, of_cols), max_iter, (n_rows, n_cols), callback=callback)
+
+
+def faithful_near(
+    X: Any, n_rows: int, n_cols: int, *, topics: tuple[Array, Array], sample_weight: Array | None = None
+) -> Selection:
+    """Choose rows and columns as `faithful` does, from a first choice that is near known topics.
+
+    ``topics`` are those of the columns, as mixes of rows, and those of the rows, as mixes of columns. The columns and
+    the rows that are most similar to them are the only first choice, and there is one round of exchanges, which takes a
+    third of the time and finds about the same.
+    """
+    M = as_matrix(X)
+    M = M if sample_weight is None else M.scaled(np.sqrt(sample_weight), np.ones(M.shape[1]))
+    pools = check_pool(None, n_rows, M.shape[0]), check_pool(None, n_cols, M.shape[1])
+    return _found(M, sample_weight, pools, NEAR_ITER, (n_rows, n_cols), topics=topics)
+
+
+def _found(
+    M: LocalMatrix,
+    weights: Array | None,
+    pools: tuple[Positions, Positions],
+    max_iter: int,
+    sizes: tuple[int, int],
+    *,
+    topics: tuple[Array, Array] | None = None,
+    callback: Callback | None = None,
+) -> Selection:
+    """Return the selection from the rows times the roots of their weights."""
+    (n_rows, n_cols), (of_rows, of_cols) = sizes, pools
     with one_blas_thread:
         part = filled(M, of_rows.include, of_cols.include)
         M, w = part.M, _copies(weights, part.rows)
         pools = distinct(M.T, of_rows.within(part.rows), w), distinct(M, of_cols.within(part.cols))
-        rows, cols = _first_pair(M, (n_rows, n_cols), pools, w, callback)
+        if topics is None:
+            rows, cols = _first_pair(M, sizes, pools, w, callback)
+        else:
+            rows = first_typical(M.T, n_rows, pools[0], topics[1][part.cols], w)
+            cols = first_typical(M, n_cols, pools[1], topics[0][part.rows], np.ones(M.shape[1]))
         history = [_roots(M, rows, cols)]
         unchanged, on_rows = 0, rows.error > cols.error - TIE_TOL
         for step in range(2 * max_iter):

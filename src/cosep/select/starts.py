@@ -47,6 +47,11 @@ def first_choices(
     ]
 
 
+def first_typical(M: LocalMatrix, r: int, positions: Positions, topics: Array, copies: Array) -> ColumnChoice:
+    """Return a choice of r columns that are similar to topics; a column stands for some copies of it."""
+    return fill_up(M, typical(M, r, positions, topics, M.squared_norms() / copies), r, positions, copies)
+
+
 def typical(M: LocalMatrix, r: int, positions: Positions, topics: Array, sizes: Array) -> Indices:
     """Choose the column most similar to each topic, the most similar ones of all topics first.
 
