@@ -18,7 +18,7 @@ SIZES = ((60, 40, 3), (60, 40, 4), (60, 40, 5), (60, 40, 6), (100, 100, 10), (20
 SEEDS = 10
 TEXTS = ("tr11", "tr23")
 ENOUGH = 8
-LONGEST = 120.0
+LONGEST = 30.0
 
 
 def measure(*, tiny: bool = False) -> Iterator[Row]:

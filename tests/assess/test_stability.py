@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 
 from cosep import (
+    CoSeparableNMF,
     Pool,
     Selection,
     SelectionWarning,
@@ -21,7 +22,9 @@ from cosep import (
 from cosep.assess.selecting import select_from_part
 from cosep.matrix.scaling import scale
 from cosep.matrix.validation import as_matrix
+from cosep.metrics import index_accuracy
 from cosep.select import BOTH_SELECTORS
+from cosep.select.faithful import faithful_near
 from selector_names import SEEDED
 
 BLOCKS = np.kron(np.diag([1.0, 2.0, 3.0]), np.ones((9, 6)))
@@ -215,3 +218,24 @@ def test_bad_options_are_refused_and_named(name, value):
 def test_selections_that_do_not_fit_are_refused(selection):
     with pytest.raises(ValueError, match=r"model|row_indices|col_indices"):
         stability(BLOCKS, selection)
+
+
+def test_draws_of_a_model_begin_near_its_topics_and_find_about_the_same():
+    """One round from the topics, against all rounds from three first choices."""
+    for seed in range(2):
+        X = make_coseparable(60, 40, 4, 4, noise=0.05, random_state=seed)[0]
+        model = CoSeparableNMF(4, 4).fit(X)
+        near = stability(X, model, n_draws=8)
+        from_nothing = stability(X, model.factorization_.selection, n_draws=8)
+        for one, other in ((near.rows, from_nothing.rows), (near.cols, from_nothing.cols)):
+            assert abs(one["similarity"] - other["similarity"]).max() < 0.1
+
+
+def test_a_search_near_the_planted_topics_finds_the_planted_rows_and_columns():
+    X, truth = make_coseparable(50, 40, 3, 5, random_state=0)
+    topics = X[:, truth.col_indices], X[truth.row_indices].T
+    weights = np.ones(50)
+    weights[np.setdiff1d(np.arange(50), truth.row_indices)[:5]] = 0.0
+    for given in (None, weights):
+        found = faithful_near(X, 3, 5, topics=topics, sample_weight=given)
+        assert index_accuracy(found, truth) == 1.0

@@ -178,6 +178,7 @@ def test_what_the_library_warns_about_is_said(tmp_path):
             f"--method='magic' must be one of {', '.join(map(repr, BOTH_SELECTORS))}.",
         ),
         (["--scaling", "magic"], "--scaling='magic' must be one of 'rows', 'columns', 'degree', 'sinkhorn', 'none'."),
+        (["--jobs", "0"], "--jobs=0 must be "),
     ],
 )
 def test_bad_options_are_told_before_any_work_is_done(words, sentence, tmp_path, monkeypatch):

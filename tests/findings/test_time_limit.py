@@ -36,6 +36,16 @@ def test_a_call_that_takes_too_long_is_ended_and_the_next_one_answered():
     assert not process.is_alive()
 
 
+def prepare(_shared, what):
+    if what == "prepare":
+        time.sleep(1.5)
+
+
+def test_preparation_does_not_count():
+    with TimeLimited(work, ("data",), 1.0, prepare) as call:
+        assert call("prepare")[0] == "data"
+
+
 def test_an_error_and_a_lost_process_are_told():
     with TimeLimited(work, ("data",), 30.0) as call:
         with pytest.raises(RuntimeError, match=r"^ValueError: no answer$"):

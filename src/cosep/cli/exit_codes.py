@@ -49,6 +49,7 @@ OPTIONS = {
     "sample_size": "--sample",
     "checkpoint": "--checkpoint",
     "scheduler": "--scheduler",
+    "jobs": "--jobs",
 }
 
 

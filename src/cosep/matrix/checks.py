@@ -102,7 +102,7 @@ def check_jobs(value: Any, name: str = "n_jobs") -> int | None:
     """Return the number of jobs, limited by the number of processors; None for one."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
     if value is not None and (not whole or value == 0):
-        msg = f"{name}={shown(value)} must be None, a positive number of jobs, or -1 for one on each processor."
+        msg = f"{name}={shown(value)} must be a positive number of jobs, -1 for one on each processor, or None for one."
         raise ValueError(msg)
     most = os.cpu_count() or 1
     return None if value is None else min(max(int(value), -most), most)
