@@ -26,8 +26,8 @@ from cosep.records.model import factorization_of
 from cosep.select.column_choice import ColumnChoice, explained_by
 from cosep.select.exchange import (
     EQUAL_ERROR_TOL,
+    EQUAL_SUM_TOL,
     Exchanges,
-    equal_below,
     n_trials,
     products_of,
     promising,
@@ -238,17 +238,15 @@ def _losses(
     M: LocalMatrix, cols: ColumnChoice, fixed: FixedRows, report: Callable[[], None]
 ) -> tuple[Array, Indices, Array]:
     """Return how much J rises without each selected column, the best rival that was tried, and the rise with it."""
-    now, r = fixed.sum_of(M, cols), len(cols.chosen)
+    now, r, trials = fixed.sum_of(M, cols), len(cols.chosen), sorted(_trials(M, cols, fixed))
     losses, runners_up, runner_up_losses = np.zeros(r), np.full(r, -1), np.zeros(r)
-    if r == 0:
-        return losses, runners_up, runner_up_losses
-    trials = sorted(_trials(M, cols, fixed))
-    exchanges = Exchanges(M, cols, fixed, products_of(M, trials)) if trials else None
-    totals = [] if exchanges is None else fixed.sum_with(*exchanges.errors(trials))
+    exchanges = Exchanges(M, cols, fixed, products_of(M, trials))
+    totals = np.asarray(fixed.sum_with(*exchanges.errors(trials)))
     for k in range(r):
         losses[k] = least = _rise(fixed.sum_of(M, _without(M, cols, k)), now)
-        for (position, j), total in zip(trials, totals, strict=True):
-            if position == k and (rise := _rise(total, now)) < least - TIE_TOL:
+        for j, total in ((j, total) for (position, j), total in zip(trials, totals, strict=True) if position == k):
+            rise = _rise(total, now)
+            if rise < least - TIE_TOL:
                 runners_up[k], least = j, rise
         runner_up_losses[k] = least
         report()
@@ -257,7 +255,10 @@ def _losses(
 
 def _trials(M: LocalMatrix, cols: ColumnChoice, fixed: FixedRows) -> list[tuple[int, int]]:
     """Return the exchanges to try: as many as the search tries at a time, at least one for each position."""
-    r, positions = len(cols.chosen), distinct(M, all_positions(M.shape[1]))
+    r = len(cols.chosen)
+    if r == 0:
+        return []
+    positions = distinct(M, all_positions(M.shape[1]))
     return trials_of(promising(M, positions, cols, fixed), max(n_trials(positions, r), r))
 
 
@@ -273,4 +274,4 @@ def _without(M: LocalMatrix, cols: ColumnChoice, k: int) -> ColumnChoice:
 def _rise(total: float, now: float) -> float:
     """Return by how much the sum of errors rises; 0 if the search takes both for equal."""
     rise = float(total - now)
-    return rise if rise > EQUAL_ERROR_TOL or rise < -equal_below(now) else 0.0
+    return rise if rise > EQUAL_ERROR_TOL or rise < -EQUAL_SUM_TOL * now - EQUAL_ERROR_TOL else 0.0
