@@ -72,7 +72,7 @@ class CoSeparableNMF(BiclusterMixin, Answers, Completion):
         Called as ``callback(stage, step, n_steps, relative_error)`` during ``fit``. The stages are "preselect",
         "topics", "select", within it "solve", and "mix", as far as the method has them. For blocks of rows it is also
         called as ``callback(stage, blocks_done, n_blocks, nan)`` in each pass over them: "statistics",
-        "sample", "candidates", "factors" and "outcome".
+        "draw", "sample", "candidates", "factors" and "outcome".
     verbose : bool
         Whether to print the progress of ``fit``. Default: False.
     checkpoint : path, optional
