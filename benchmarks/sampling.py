@@ -6,10 +6,10 @@ rows, if that is at most six tenths of the rows. The ratios are those of the fid
 refitted factors, shares of squares in the norm of the model; 1 is as good as in memory. In the default norm every
 document counts about alike, and single ones explain little, so that it matters more which of them are sampled. Clusters
 are compared by the accuracy of the paper, with the true classes of documents. Then follow planted matrices
-(`make_coseparable`), in which fits in memory and in blocks should find the same rows and columns. With noise several rows
-fit equally well: `error ratio` is the sum of what rows, columns and core leave unexplained in blocks over that in memory.
-Last, parts of the strategy are left out: means over the document sets with a sample of 1000 rows, and over the planted
-matrices.
+(`make_coseparable`), in which fits in memory and in blocks should find the same rows and columns. With noise, several
+rows fit equally well: `error ratio` is the sum of what rows, columns and core leave unexplained in blocks over that in
+memory. Last, parts of the strategy are left out: means over the document sets with a sample of 1000 rows, and over the
+planted matrices.
 """
 
 from collections.abc import Callable, Iterable, Iterator
