@@ -20,7 +20,10 @@ MAX_REFIT_GAIN = 0.5
 
 
 def found_sentences(found: Findings) -> tuple[str, ...]:
-    """Return what was selected, how much the topics explain, which is the largest, and what none of them speaks for."""
+    """Return what was selected, how much the topics explain, which is the largest, and what none of them speaks for.
+
+    A last sentence names selected rows that are counted in another topic, if there are any.
+    """
     nouns, n_cols = found.nouns, len(found.selected_cols)
     largest = max(found.topics, key=lambda topic: topic.size)
     name = squeezed(name_or_number(largest.name, largest.index, nouns.row), 80)
@@ -38,6 +41,22 @@ def found_sentences(found: Findings) -> tuple[str, ...]:
             f"{percent(largest.share)} of all."
         ),
         unassigned_sentence(found),
+        *_elsewhere(found),
+    )
+
+
+def _elsewhere(found: Findings) -> tuple[str, ...]:
+    """Return which selected rows hold more of another topic than of the one that they stand for."""
+    noun = found.nouns.row
+    away = [topic for k, topic in enumerate(found.topics) if topic.home not in {k, -1}]
+    if not away:
+        return ()
+    hold, names = ("holds", "it") if len(away) == 1 else ("hold", "them")
+    named = [f"\u201c{squeezed(name_or_number(one.name, one.index, noun), 60)}\u201d" for one in away[:MOST_EXAMPLES]]
+    more = ", ..." if len(away) > MOST_EXAMPLES else ""
+    return (
+        f"{counted(len(away), f'selected {noun}')} {hold} more of another topic, which counts {names}: "
+        f"{', '.join(named)}{more}.",
     )
 
 
@@ -79,19 +98,20 @@ def share_of_bound(found: Findings, part: str) -> str:
 
 NORMS = {
     None: "in the plain norm, in which large entries count most",
-    "plain": "in the plain norm with weights of rows, in which large entries count most",
-    "degree": "in a norm in which long rows and frequent columns do not outweigh the others",
-    "rows": "in a norm in which all rows have the same sum",
-    "columns": "in a norm in which all columns have the same sum",
-    "sinkhorn": "in a norm in which all rows have the same sum, and all columns",
-    "given": "in a norm with given factors of rows and columns",
+    "plain": "in the plain norm with weights of {rows}, in which large entries count most",
+    "degree": "in a norm in which {rows} and {cols} with large sums do not outweigh the others",
+    "rows": "in a norm in which all {rows} have the same sum",
+    "columns": "in a norm in which all {cols} have the same sum",
+    "sinkhorn": "in a norm in which all {rows} have the same sum, and all {cols}",
+    "given": "in a norm with given factors of {rows} and {cols}",
 }
 
 
 def norm_sentence(found: Findings) -> str:
     """Return the norm that shares are measured in, and what the model explains in the plain norm."""
     name = "none" if found.scaling is None else found.scaling
-    sentence = f"A share is that of the sum of squares, {NORMS.get(found.scaling, 'in the norm of the model')}"
+    norm = NORMS.get(found.scaling, "in the norm of the model")
+    sentence = f"A share is that of the sum of squares, {norm.format(rows=found.nouns.rows, cols=found.nouns.cols)}"
     if found.scaling is None:
         return f"{sentence} (scaling: {name})."
     return (
