@@ -249,12 +249,14 @@ def findings_of(record: Factorization, topics: Topics, measured: Measured) -> Fi
         versions=versions(),
     )
     names = {"row": row_names, "column": col_names}
-    units = [unit_sentence(one, str(names[one.kind][one.position]), found.scaling) for one in measured.largest]
+    units = [
+        unit_sentence(one, str(names[one.kind][one.position]), found.scaling, found.nouns) for one in measured.largest
+    ]
     return replace(
         found,
         sentences=found_sentences(found),
         certificate=(norm_sentence(found), fidelity_sentence(found), *found.certificate),
-        warnings=warning_sentences(record, found.shares, units),
+        warnings=warning_sentences(record, found.shares, found.nouns, units),
     )
 
 
