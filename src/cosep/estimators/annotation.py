@@ -65,8 +65,8 @@ def annotate(
             names of the selected genes of each topic: ``{"0": [...], "1": [...]}``, without topics that have none;
             ``prototype_indices`` and ``marker_indices``, their positions in the order of the selection;
             ``prototype_topics`` and ``marker_topics``, their topics in ``obs`` and ``var``. The k-th prototype can hold
-            more of another topic than of topic k, and is counted there; ``metrics``, with the fidelities, their bound and ``n_iter``; ``params``, the parameters
-            of the fit.
+            more of another topic than of topic k, and is counted there; ``metrics``, with the fidelities, their bound
+            and ``n_iter``; ``params``, the parameters of the fit.
 
     Notes
     -----

@@ -56,10 +56,8 @@ def _elsewhere(found: Findings) -> tuple[str, ...]:
     hold, names = ("holds", "it") if len(away) == 1 else ("hold", "them")
     named = [f"\u201c{squeezed(name_or_number(one.name, one.index, noun), 60)}\u201d" for one in away[:MOST_EXAMPLES]]
     more = " and others" if len(away) > MOST_EXAMPLES else ""
-    return (
-        f"{counted(len(away), f'selected {noun}')} {hold} more of another topic, which counts {names}: "
-        f"{', '.join(named)}{more}.",
-    )
+    which = f"{', '.join(named)}{more}"
+    return (f"{counted(len(away), f'selected {noun}')} {hold} more of another topic, which counts {names}: {which}.",)
 
 
 def unassigned_sentence(found: Findings) -> str:
@@ -211,8 +209,8 @@ def warning_sentences(
         if number:
             verb, it = ("is", "It explains") if number == 1 else ("are", "They explain")
             sentences.append(
-                f"{counted(number, f'selected {kind}')} {verb} zero in all selected {others}. {it} nothing in the model: "
-                "ask for fewer, or use another scaling or method."
+                f"{counted(number, f'selected {kind}')} {verb} zero in all selected {others}. {it} nothing in the "
+                "model: ask for fewer, or use another scaling or method."
             )
     if min(shares.values()) < 0:
         sentences.append("A negative share means that the product is further from the matrix than zeros would be.")

@@ -65,8 +65,8 @@ def core(model: Any) -> Figure:
         x="selected columns, by topic",
         y="selected rows",
         height=190 + max(15, min(60, 480 // len(row_names))) * len(row_names),
-        note="Colour: the entry relative to the sums of its row and column, so that rows and columns with large sums do "
-        f"not stand out for that alone. Hovering shows the entry itself.{_cut(topics.core.shape)}",
+        note="Colour: the entry relative to the sums of its row and column, so that rows and columns with large sums "
+        f"do not stand out for that alone. Hovering shows the entry itself.{_cut(topics.core.shape)}",
     )
 
 
