@@ -116,12 +116,12 @@ def _cut() -> Iterator[Draw]:
         documents = load_documents(name, n_words=None)
         for words in CUT_WORDS:
             for seed in range(2):
-                counts = _short(documents.counts, words, np.random.default_rng(seed))
+                counts = cut_to(documents.counts, words, np.random.default_rng(seed))
                 label = f"{name}, {words} words, draw {seed}"
                 yield Draw(f"cut to {words}", label, counts, documents.labels, (documents.n_classes,))
 
 
-def _short(counts: Any, words: int, random: np.random.Generator) -> Any:
+def cut_to(counts: Any, words: int, random: np.random.Generator) -> Any:
     """Return about this many words of each text, drawn without replacement, that occur in at least two texts."""
     short = scipy.sparse.csr_array(counts, dtype=np.float64, copy=True)
     for start, stop in zip(short.indptr[:-1], short.indptr[1:], strict=True):

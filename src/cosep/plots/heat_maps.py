@@ -189,7 +189,8 @@ def _thinning(side: PictureAxis, kind: str) -> str:
     lines = f"Shown one by one: {counted(side.n_items, kind)}"
     if not side.is_whole:
         mean = side.n_items / len(side.members)
-        lines = f"Each of the {len(side.members)} lines of {kind}s is the mean of about {mean:.0f} of {side.n_items:,}"
+        about = f"{mean:.0f}" if mean >= 10 else f"{mean:.1f}"
+        lines = f"Each of the {len(side.members)} lines of {kind}s is the mean of about {about} of {side.n_items:,}"
         lines += ", neighbours in this order"
     zeros = f"; {counted(side.n_zero, f'all-zero {kind}')} left out" if side.n_zero else ""
     return f"{lines}{zeros}."
