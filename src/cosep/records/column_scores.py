@@ -61,6 +61,6 @@ class ColumnScores(Readable):
             "error": self.error[worst],
             "spread": self.spread[worst],
         }
-        known = f"{len(worst):,} columns, {len(self.unpredictable):,} of them predicted no better than by their mean"
+        known = f"{len(worst):,} columns, {len(self.unpredictable):,} of them no better than their mean"
         means = (f"R^2: mean {self.mean:.3f}, median {self.median:.3f}",) if len(worst) else ()
         return View(f"ColumnScores of {known}", means, (grid_of("predicted worst first", columns),))
