@@ -86,7 +86,8 @@ def test_an_answer_and_its_errors_are_written_both_or_not_at_all(wine, tmp_path)
     for errors in (tmp_path / "no" / "errors.csv", tmp_path / "folder"):
         answer = run(*words, new, "--errors", errors)
         assert answer.exit_code == 2
-        assert answer.output.startswith(f"--errors='{errors}' cannot be written")
+        assert answer.output.startswith("--errors='")
+        assert "cannot be written" in answer.output
         assert not new.exists()
     answer = run(*words, tmp_path / "no" / "new.csv", "--errors", tmp_path / "errors.csv")
     assert answer.output.startswith("--out=")
