@@ -24,7 +24,8 @@ from benchmarks import (
     page,
     threads,
 )
-from benchmarks.rivals import Rival, RivalError
+from benchmarks.environments import RivalError
+from benchmarks.rivals import Rival
 from cosep import CoSeparableNMF, faithful, make_coseparable
 from experiments.data import MissingDataError
 
