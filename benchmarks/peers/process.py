@@ -1,11 +1,13 @@
 """Calls of tools in processes of their own, with limits of time and memory, in the environment of the tool."""
 
+import atexit
 import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -15,7 +17,7 @@ import scipy.sparse
 
 from benchmarks.environments import Environment, RivalError
 from benchmarks.harness import THREADS
-from benchmarks.peers.worker import NO_MEMORY
+from benchmarks.peers.worker import ANSWER, NO_MEMORY
 
 ROOT = Path(__file__).parents[2]
 # A process may wait this many times its processor seconds, and this long besides, on a machine that others use too.
@@ -60,47 +62,73 @@ def run_all(call: Call, matrices: Sequence[Any], k: int, seeds: Sequence[int], l
     StoppedError
         If the call reaches a limit.
     """
-    python = Path(sys.executable) if call.environment is None else call.environment.python()
+    worker = worker_of(call.module, call.environment)
     runs = [(at, seed) for at in range(len(matrices)) for seed in seeds]
     with TemporaryDirectory() as name:
         folder = Path(name)
         for at, X in enumerate(matrices):
             write_matrix(folder / f"matrix-{at:03d}.npz", X)
-        job = call._asdict() | limits._asdict() | {"k": k, "runs": runs}
-        del job["environment"]
+        job = {"function": call.function, "options": call.options, **limits._asdict(), "k": k, "runs": runs}
+        job |= {"sparse": scipy.sparse.issparse(matrices[0])}
+        job |= {"patience": PATIENCE * limits.seconds * len(runs) + GRACE}
         (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
-        run_worker(python, folder, limits, len(runs), own=call.environment is not None)
+        explain(worker.run(folder), folder, limits)
         measured = json.loads((folder / "measured.json").read_text(encoding="utf-8"))
         answers = [dict(np.load(path)) for path in sorted(folder.glob("answer-*.npz"))]
     return [Run(answer, **figures) for answer, figures in zip(answers, measured, strict=True)]
 
 
-def run_worker(python: Path, folder: Path, limits: Limits, n_runs: int, *, own: bool) -> None:
-    """Run the worker on a folder, and say what ended it if it did not finish."""
-    paths = [str(ROOT), *([] if own else [os.environ.get("PYTHONPATH", "")])]
-    changes = dict.fromkeys(THREADS, "1") | {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "TMPDIR": str(folder)}
-    command = [str(python), "-m", "benchmarks.peers.worker", str(folder)]
-    seconds, megabytes = f"more than {limits.seconds:g} s", f"more than {limits.megabytes:g} MB"
-    try:
-        done = subprocess.run(  # noqa: S603 - our own worker
-            command,
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE * limits.seconds * n_runs + GRACE,
-            env=os.environ | changes,
-            cwd=folder,
-        )
-    except subprocess.TimeoutExpired as late:
-        raise StoppedError(seconds) from late
-    if done.returncode == 0:
+def explain(code: int, folder: Path, limits: Limits) -> None:
+    """Raise the error that says what ended a job, unless it finished."""
+    if code == 0:
         return
-    last = (done.stderr.strip().splitlines() or [f"ended with code {done.returncode}"])[-1][:200]
-    if done.returncode in {-signal.SIGXCPU, -signal.SIGKILL}:
-        raise StoppedError(seconds)
-    if last == NO_MEMORY or any(word in done.stderr for word in ("bad_alloc", "memory allocation", "MemoryError")):
-        raise StoppedError(megabytes)
-    raise RivalError(last)
+    path = folder / "stderr.txt"
+    errors = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    last = (errors.strip().splitlines() or [f"ended with code {code}"])[-1]
+    if code in {-signal.SIGXCPU, -signal.SIGALRM}:
+        msg = f"more than {limits.seconds:g} s"
+        raise StoppedError(msg)
+    if last == NO_MEMORY or any(word in errors for word in ("bad_alloc", "memory allocation", "MemoryError")):
+        msg = f"more than {limits.megabytes:g} MB"
+        raise StoppedError(msg)
+    raise RivalError(last[:200])
+
+
+class Worker:
+    """A process of `benchmarks.peers.worker`, which starts one more for each job."""
+
+    def __init__(self, module: str, python: Path, *, own: bool) -> None:
+        paths = [str(ROOT), *([] if own else [os.environ.get("PYTHONPATH", "")])]
+        changes = dict.fromkeys(THREADS, "1") | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+        self.process = subprocess.Popen(  # noqa: S603 - our own worker
+            [str(python), "-m", "benchmarks.peers.worker", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=os.environ | changes,
+        )
+        atexit.register(self.process.kill)
+
+    def run(self, folder: Path) -> int:
+        """Run the job in a folder; return the code that its process ended with."""
+        if self.process.stdin is None or self.process.stdout is None or self.process.poll() is not None:
+            msg = f"its process ended with code {self.process.poll()}"
+            raise RivalError(msg)
+        self.process.stdin.write(f"{folder}\n")
+        self.process.stdin.flush()
+        for line in self.process.stdout:
+            if line.startswith(ANSWER):
+                return int(line[1:])
+        msg = f"its process ended with code {self.process.wait()}"
+        raise RivalError(msg)
+
+
+@cache
+def worker_of(module: str, environment: Environment | None) -> Worker:
+    """Return the worker of a module of functions, which is started if there is none."""
+    python = Path(sys.executable) if environment is None else environment.python()
+    return Worker(module, python, own=environment is not None)
 
 
 def write_matrix(path: Path, X: Any) -> None:

@@ -3,9 +3,10 @@
 Every tool is given the data once as it is ("plain") and once divided by the square roots of the sums of its rows and
 columns ("degree", the norm that `cosep` uses by default), and is judged on what it was given:
 
-- fidelity: the share of the squares that the k rows explain by the best nonnegative weights, in percent;
+- degree, plain: the share of the squares that the k rows explain by the best nonnegative weights, in percent;
 - nearest: the share of the labelled rows with the class of their nearest representative, by cosine, in percent;
-- agreement: the share of the representatives that are chosen again from random 80 % of the rows, where these have them.
+- agreement: the share of the representatives that are chosen again from random 80 % of the rows, of those that these
+  have, in percent; for tools that do not draw random numbers.
 
 Tools that choose centres instead of rows are judged by the rows nearest to the centres. No tool sees the classes.
 """
@@ -22,7 +23,6 @@ from benchmarks.peers.calls.prepare import dense, unit_rows
 from benchmarks.peers.cells import answers, averaged, of_tools, tool_with
 from benchmarks.peers.process import Call
 from benchmarks.peers.tools import (
-    DEFAULT,
     SEACELLS,
     Tool,
     apricot,
@@ -38,7 +38,7 @@ from cosep.matrix.scaling import scale
 from cosep.matrix.validation import as_matrix
 from cosep.select.column_choice import explained_by
 
-MAIN = "fidelity"
+MAIN = "degree"
 NORMS = ("degree", "plain")
 PLAIN_OURS = ours("scaling=None", scaling=None)
 ONE_SIDE = ours("rows only", "one_side")
@@ -81,28 +81,18 @@ SETS = (
     "osmFISH",
 )
 SHORT_SETS = ("Yale", "microbiome-ravel", "cells", "digits")
-DRAWS, DRAWN = 1, 0.8
+DRAWN = 0.8
 
 
 def cells(*, full: bool) -> Iterator[Row]:
-    """Yield the keys: all tools on all sets in both norms, then the defaults on a random part of the rows."""
-    sets = SETS if full else SHORT_SETS
-    for name in sets:
-        for norm in NORMS:
-            yield from of_tools([tool for tool in TOOLS if takes(tool, name, norm)], set=name, norm=norm, draw=0)
-    settled = [tool for tool in TOOLS if tool.setting == DEFAULT and not tool.random]
-    for name in sets if full else ():
-        for draw in range(1, 1 + DRAWS):
-            yield from of_tools(
-                [tool for tool in settled if takes(tool, name, NORMS[0])], set=name, norm=NORMS[0], draw=draw
-            )
+    """Yield the keys: all tools on all sets."""
+    for name in SETS if full else SHORT_SETS:
+        yield from of_tools([tool for tool in TOOLS if takes(tool, name)], set=name)
 
 
-def takes(tool: Tool, name: str, norm: str) -> bool:
-    """Return whether a tool is for such data: SEACells is for cells, and two settings of ours are norms."""
-    if tool.name == "SEACells":
-        return name in {"cells", "osmFISH"}
-    return tool not in (PLAIN_OURS, ONE_SIDE) or (norm == "plain" if tool is PLAIN_OURS else True)
+def takes(tool: Tool, name: str) -> bool:
+    """Return whether a tool is for such data: SEACells is for cells."""
+    return tool.name != "SEACells" or name in {"cells", "osmFISH"}
 
 
 def tool_of(key: Row) -> Tool:
@@ -112,21 +102,32 @@ def tool_of(key: Row) -> Tool:
 
 def measure(key: Row, *, full: bool) -> Row:
     """Return the figures of one tool on one set."""
-    tool, problem = tool_of(key), given(key["set"], key["norm"])
-    # The default of ours applies the norm itself, so that it is given the data as it is.
-    X = load_once(key["set"]).X if tool == ours() else problem.X
-    part = part_of(X.shape[0], key["draw"])
-    runs = answers(tool, [X[part]], problem.r, full=full)
-    chosen = [part[np.asarray(run.answer["rows"], dtype=np.intp)] for run in runs]
-    row = averaged(runs, [judge(problem, rows) for rows in chosen], MAIN)
-    return {"k": problem.r, "rows": len(part), **row, "chosen": " ".join(str(i) for i in chosen[0])}
+    tool, problem = tool_of(key), load_once(key["set"])
+    # The default of ours applies the norm itself, so that it is given the data as it is, and so is scaling=None.
+    forms = {norm: problem.X if tool.call.function == "co_separable" else scaled(key["set"], norm) for norm in NORMS}
+    part = part_of(problem.X.shape[0])
+    given = [*forms.values(), *([] if tool.random else [forms[NORMS[0]][part]])]
+    runs = answers(tool, given, problem.r, full=full)
+    chosen = [np.asarray(run.answer["rows"], dtype=np.intp) for run in runs]
+    n_seeds = len(runs) // len(given)
+    figures = [
+        judge(key["set"], {norm: chosen[n_seeds * at + seed] for at, norm in enumerate(NORMS)})
+        for seed in range(n_seeds)
+    ]
+    again = {} if tool.random else {"agreement": agreement(chosen[0], part[chosen[-1]], part)}
+    row = averaged(runs, figures, MAIN) | again | {"seeds": n_seeds}
+    return {"k": problem.r, "rows": problem.X.shape[0], **row, "chosen": " ".join(map(str, chosen[0]))}
 
 
-def part_of(m: int, draw: int) -> Any:
-    """Return all rows, or a random part of them."""
-    if draw == 0:
-        return np.arange(m)
-    return np.sort(np.random.default_rng(draw).choice(m, int(DRAWN * m), replace=False))
+def part_of(m: int) -> Any:
+    """Return a random part of the rows."""
+    return np.sort(np.random.default_rng(0).choice(m, int(DRAWN * m), replace=False))
+
+
+def agreement(first: Any, again: Any, part: Any) -> float:
+    """Return the share of representatives that are chosen again from a part of the rows, of those in it, in percent."""
+    held = np.intersect1d(first, part)
+    return 100 * len(np.intersect1d(held, again)) / max(len(held), 1)
 
 
 @lru_cache(maxsize=2)
@@ -135,54 +136,31 @@ def load_once(name: str) -> Problem:
     return load(name)
 
 
-@lru_cache(maxsize=2)
-def given(name: str, norm: str) -> Problem:
-    """Return a set as the tools get it."""
-    problem = load_once(name)
-    return problem if norm == "plain" else problem._replace(X=scale(problem.X, norm)[0].raw)
+@lru_cache(maxsize=4)
+def scaled(name: str, norm: str) -> Any:
+    """Return a set in a norm."""
+    X = load_once(name).X
+    return X if norm == "plain" else scale(X, norm)[0].raw
 
 
-def judge(problem: Problem, rows: Any) -> Row:
-    """Return what some rows explain, and how well they classify."""
-    share = 1.0 - explained_by(as_matrix(problem.X).T, rows).error
-    return {"fidelity": 100 * share, "nearest": nearest_class(problem, rows)}
+def judge(name: str, chosen: dict[str, Any]) -> Row:
+    """Return what the rows chosen in each norm explain there, and how well they classify."""
+    row: Row = {}
+    for norm, rows in chosen.items():
+        A = scaled(name, norm)
+        row[norm] = 100 * (1.0 - explained_by(as_matrix(A).T, rows).error)
+        row[f"{norm}_nearest"] = nearest_class(A, load_once(name).row_classes, rows)
+    return row
 
 
-def nearest_class(problem: Problem, rows: Any) -> float | None:
+def nearest_class(X: Any, classes: Any, rows: Any) -> float | None:
     """Return the share of rows whose nearest representative is of their class, in percent."""
-    classes = problem.row_classes
     if classes is None:
         return None
-    A = unit_rows(dense(problem.X))
+    A = unit_rows(dense(X))
     labelled = rows[classes[rows] >= 0]
     if len(labelled) == 0:
         return 0.0
     known = classes >= 0
     nearest = (A[known] @ A[labelled].T).argmax(axis=1)
     return 100 * float((classes[labelled][nearest] == classes[known]).mean())
-
-
-def summary(rows: list[Row]) -> list[Row]:
-    """Return the rows of whole sets, with the agreement on parts of them."""
-    whole = [row for row in rows if row["draw"] == 0]
-    return [row | agreement(row, rows) for row in whole]
-
-
-def agreement(row: Row, rows: list[Row]) -> Row:
-    """Return the mean share of representatives that are chosen again from parts that have them, in percent."""
-    same = [
-        other
-        for other in rows
-        if other["draw"]
-        and "chosen" in other
-        and all(other[name] == row[name] for name in ("set", "norm", "tool", "setting"))
-    ]
-    if not same or "chosen" not in row:
-        return {}
-    first = np.array(str(row["chosen"]).split(), dtype=int)
-    shares = []
-    for other in same:
-        held = np.intersect1d(first, part_of(int(row["rows"]), int(other["draw"])))
-        again = np.array(str(other["chosen"]).split(), dtype=int)
-        shares.append(len(np.intersect1d(held, again)) / max(len(held), 1))
-    return {"agreement": 100 * float(np.mean(shares))}

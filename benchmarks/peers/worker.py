@@ -1,15 +1,20 @@
-"""Run one function on some matrices, measured: ``python -m benchmarks.peers.worker FOLDER``.
+"""Run functions on matrices, each job in a process of its own: ``python -m benchmarks.peers.worker MODULE``.
 
-`benchmarks.peers.process` starts this module in the environment of the function, which need not have `cosep`. The
-folder has ``job.json`` and the matrices; the answers and the measurements are written to it. The function is first
-called on a tiny matrix, so that everything is loaded and compiled before the clock starts.
+`benchmarks.peers.process` starts this module in the environment of the functions, which need not have `cosep`. The
+module of functions is loaded once. Each line of standard input names a folder with ``job.json`` and matrices; the job
+runs in a forked process with limits of time and memory, which writes its answers to the folder. One line of standard
+output says how it ended. A function is first called on a tiny matrix, so that everything is loaded and compiled before
+the clock starts.
 """
 
 import contextlib
 import json
+import os
 import resource
+import signal
 import sys
 import time
+import traceback
 import warnings
 from importlib import import_module
 from pathlib import Path
@@ -20,24 +25,59 @@ import scipy.sparse
 
 TINY_SHAPE, TINY_K = (40, 30), 3
 NO_MEMORY = "out of memory"
+# The first character of what a worker answers; packages may print as they like.
+ANSWER = "\x1e"
 
 
-def main(folder: Path) -> None:
-    """Run the job in a folder."""
-    job = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+def serve(module: Any) -> None:
+    """Run the jobs that standard input names."""
     warnings.simplefilter("ignore")
-    call = getattr(import_module(f"benchmarks.peers.calls.{job['module']}"), job["function"])
-    matrices = [read_matrix(path) for path in sorted(folder.glob("matrix-*.npz"))]
-    with contextlib.suppress(Exception), contextlib.redirect_stdout(sys.stderr):
-        call(tiny(matrices[0]), TINY_K, 0, **job["options"])
+    answers, sys.stdout = sys.stdout, sys.stderr
+    warm: set[str] = set()
+    for line in sys.stdin:
+        folder = Path(line.strip())
+        job = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+        name = json.dumps([job["function"], job["options"], job["sparse"]])
+        if name not in warm:
+            warm.add(name)
+            with contextlib.suppress(Exception):
+                getattr(module, job["function"])(tiny(sparse=job["sparse"]), TINY_K, 0, **job["options"])
+        child = os.fork()
+        if child == 0:
+            os._exit(guarded(module, folder, job))
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        print(f"{ANSWER}{code}", file=answers, flush=True)
+
+
+def guarded(module: Any, folder: Path, job: dict[str, Any]) -> int:
+    """Run one job; write what went wrong to the folder."""
+    with (folder / "stderr.txt").open("w", encoding="utf-8") as errors:
+        os.dup2(errors.fileno(), 1)
+        os.dup2(errors.fileno(), 2)
+        try:
+            run(getattr(module, job["function"]), folder, job)
+        except MemoryError:
+            print(NO_MEMORY, file=sys.stderr, flush=True)
+            return 1
+        except BaseException:  # noqa: BLE001 - a package may raise anything, SystemExit included
+            traceback.print_exc()
+            return 1
+        finally:
+            sys.stderr.flush()
+    return 0
+
+
+def run(call: Any, folder: Path, job: dict[str, Any]) -> None:
+    """Run one job within its limits."""
+    signal.alarm(int(job["patience"]))
     resource.setrlimit(resource.RLIMIT_DATA, (int(job["megabytes"] * 1e6),) * 2)
+    matrices = [read_matrix(path) for path in sorted(folder.glob("matrix-*.npz"))]
     measured = []
     for number, (at, seed) in enumerate(job["runs"]):
         reset_peak()
         limit(job["seconds"])
         before, start = resident("VmRSS"), time.process_time()
-        with contextlib.redirect_stdout(sys.stderr):
-            answer = call(matrices[at], job["k"], seed, **job["options"])
+        answer = call(matrices[at], job["k"], seed, **job["options"])
         seconds = time.process_time() - start
         measured.append({"seconds": seconds, "megabytes": max(resident("VmHWM") - before, 0.0) / 1e6})
         np.savez(folder / f"answer-{number:03d}.npz", **{name: np.asarray(part) for name, part in answer.items()})
@@ -53,12 +93,12 @@ def read_matrix(path: Path) -> Any:
         return scipy.sparse.csr_matrix(parts, shape=tuple(stored["shape"]))
 
 
-def tiny(X: Any) -> Any:
-    """Return a small matrix of the same kind."""
+def tiny(*, sparse: bool) -> Any:
+    """Return a small matrix of the kind of the job's."""
     random = np.random.default_rng(0)
     small = random.uniform(0.1, 1.0, (TINY_SHAPE[0], TINY_K)) @ random.uniform(0.1, 1.0, (TINY_K, TINY_SHAPE[1]))
     small = np.round(10 * small)
-    return scipy.sparse.csr_matrix(small) if scipy.sparse.issparse(X) else small
+    return scipy.sparse.csr_matrix(small) if sparse else small
 
 
 def limit(seconds: float) -> None:
@@ -80,7 +120,4 @@ def resident(name: str) -> float:
 
 
 if __name__ == "__main__":
-    try:
-        main(Path(sys.argv[1]))
-    except MemoryError:
-        sys.exit(NO_MEMORY)
+    serve(import_module(f"benchmarks.peers.calls.{sys.argv[1]}"))
