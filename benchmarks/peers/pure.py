@@ -100,7 +100,7 @@ def image(name: str, seed: int) -> tuple[Block, Block]:
 def angle(copy: tuple[Block, Block], answer: dict[str, Any]) -> float:
     """Return the mean angle between spectra, in degrees; a tool that finds too few is 90 degrees off the rest."""
     X, spectra = copy
-    found = X[np.asarray(answer["rows"], dtype=int)] if "rows" in answer else np.asarray(answer["components"])
+    found = np.asarray(answer["components"] if "components" in answer else X[np.asarray(answer["rows"], dtype=int)])
     true, found = (A / np.maximum(np.linalg.norm(A, axis=1, keepdims=True), 1e-300) for A in (spectra, found))
     angles = np.degrees(np.arccos(np.clip(true @ found.T, -1.0, 1.0)))
     matched = angles[linear_sum_assignment(angles)]

@@ -36,7 +36,7 @@ K, COLUMNS = 20, 100
 SIZES, SHORT_SIZES = (2_000, 20_000, 200_000), (2_000, 20_000)
 LIMIT, SHORT_LIMIT = Limits(120.0), Limits(30.0)
 TOOLS = tuple(
-    tool._replace(random=False)
+    tool._replace(n_seeds=1)
     for tool in (
         ours(),
         ours("rows only", "one_side"),

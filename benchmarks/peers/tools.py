@@ -16,8 +16,8 @@ SPAPROS = Environment("spapros", "0.1.6", (*NUMERICS, "scanpy==1.11.5", "pandas=
 PYSPTOOLS = Environment("pysptools", "0.15.0", (*NUMERICS, "matplotlib"))
 
 OURS, DEFAULT = "cosep", "default"
-# For tools that draw random numbers: seeds in the full grid, and in the short one.
-SEEDS, FEW_SEEDS = 5, 2
+# Seeds of tools that draw random numbers: in the full grid, for slow tools there, and in the short grid.
+SEEDS, SLOW_SEEDS, FEW_SEEDS = 5, 2, 2
 
 
 class Tool(NamedTuple):
@@ -26,8 +26,9 @@ class Tool(NamedTuple):
     name: str
     setting: str
     call: Call
-    random: bool = False
-    # The answer that is judged, and whether the tool chooses columns as rows of the transpose.
+    # How many seeds the full grid tries: one if the tool draws no random numbers.
+    n_seeds: int = 1
+    # Whether the tool chooses columns as rows of the transpose.
     transposed: bool = False
 
     @property
@@ -39,22 +40,22 @@ class Tool(NamedTuple):
 
     def seeds(self, *, full: bool) -> tuple[int, ...]:
         """Return the seeds to run with."""
-        return tuple(range(SEEDS if full else FEW_SEEDS)) if self.random else (0,)
+        return tuple(range(self.n_seeds if full else min(self.n_seeds, FEW_SEEDS)))
 
 
-def ours(setting: str = DEFAULT, function: str = "co_separable", *, random: bool = False, **options: Any) -> Tool:
+def ours(setting: str = DEFAULT, function: str = "co_separable", **options: Any) -> Tool:
     """Return a setting of `cosep`."""
-    return Tool(OURS, setting, Call("ours", function, None, options), random)
+    return Tool(OURS, setting, Call("ours", function, None, options))
 
 
-def scikit_learn(name: str, setting: str, function: str, *, random: bool = False, **options: Any) -> Tool:
+def scikit_learn(name: str, setting: str, function: str, *, n_seeds: int = 1, **options: Any) -> Tool:
     """Return a tool of scikit-learn."""
-    return Tool(name, setting, Call("scikit_learn", function, None, options), random)
+    return Tool(name, setting, Call("scikit_learn", function, None, options), n_seeds)
 
 
 def medoids(setting: str, **options: Any) -> Tool:
     """Return k-medoids, which start at random."""
-    return Tool("kmedoids", setting, Call("medoids", "faster_pam", KMEDOIDS, options), random=True)
+    return Tool("kmedoids", setting, Call("medoids", "faster_pam", KMEDOIDS, options), n_seeds=SEEDS)
 
 
 def submodlib(setting: str, **options: Any) -> Tool:
@@ -73,13 +74,13 @@ def archetypes(kind: str, setting: str, **options: Any) -> Tool:
         f"archetypes {kind}",
         setting,
         Call("archetypal", "archetypes", ARCHETYPES, {"kind": kind} | options),
-        random=True,
+        n_seeds=SEEDS,
     )
 
 
 def biarchetypes(setting: str, **options: Any) -> Tool:
-    """Return archetypal analysis of both sides."""
-    return Tool("archetypes BiAA", setting, Call("archetypal", "biarchetypes", ARCHETYPES, options), random=True)
+    """Return archetypal analysis of both sides, with one seed, because it takes long."""
+    return Tool("archetypes BiAA", setting, Call("archetypal", "biarchetypes", ARCHETYPES, options))
 
 
 def scikit_matter(kind: str, setting: str, **options: Any) -> Tool:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from cosep import CoSeparableNMF, MinVolNMF, SeparableNMF, TriSymmetricNMF
 from cosep.findings.topics import topics_of
 
@@ -18,7 +16,6 @@ def co_separable(X: Any, k: int, seed: int, **options: Any) -> dict[str, Any]:
         "row_labels": model.row_labels_,
         "col_labels": model.column_labels_,
         "topics": topics.components * topics.col_scale,
-        "components": model.components_,
     }
 
 
@@ -27,12 +24,12 @@ def one_side(X: Any, k: int, _seed: int, axis: str = "rows", method: str = "fait
     model = SeparableNMF(k, axis=axis, method=method).fit(X)
     if axis == "columns":
         return {"cols": model.col_indices_}
-    return {"rows": model.row_indices_, "components": np.asarray(model.components_)}
+    return {"rows": model.row_indices_}
 
 
 def minimum_volume(X: Any, k: int, _seed: int, **options: Any) -> dict[str, Any]:
-    """Fit `MinVolNMF` to the transpose: its components are those of the columns that it is given."""
-    return {"components": np.asarray(MinVolNMF(k, **options).fit(np.ascontiguousarray(X.T)).row_factor_).T}
+    """Fit `MinVolNMF`."""
+    return {"components": MinVolNMF(k, **options).fit(X).components_}
 
 
 def anchor_topics(X: Any, k: int, _seed: int, **options: Any) -> dict[str, Any]:
