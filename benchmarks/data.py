@@ -120,7 +120,7 @@ def faces() -> Faces:
 
 
 def cells() -> Problem:
-    """Return the 700 blood cells that come with scanpy: logarithms of counts of 765 genes, and the types of the cells."""
+    """Return the 700 blood cells that come with scanpy: logarithms of counts of 765 genes, and types of cells."""
     package = find_spec("scanpy")
     if package is None or package.origin is None:
         msg = "The cells come with scanpy: install scanpy."

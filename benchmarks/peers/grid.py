@@ -1,8 +1,8 @@
 """Rows of all cells of a question: those on disk as they are, the others measured and stored one by one.
 
-A cell is one tool with one setting on one set. Its row has the figures, or a note that says why there are none: the tool
-cannot be installed, fails, or reaches a limit of time or memory. A tool that has reached a limit is not tried on the
-larger sets that follow. Rows without data are tried again; all others are kept until they are asked for again.
+A cell is one tool with one setting on one set. Its row has the figures, or a note that says why there are none: the
+tool cannot be installed, fails, or reaches a limit of time or memory. A tool that has reached a limit is not tried on
+the larger sets that follow. Rows without data are tried again; all others are kept until they are asked for again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -70,12 +70,8 @@ def apricot(setting: str, **options: Any) -> Tool:
 
 def archetypes(kind: str, setting: str, **options: Any) -> Tool:
     """Return archetypal analysis of one kind, which starts at random."""
-    return Tool(
-        f"archetypes {kind}",
-        setting,
-        Call("archetypal", "archetypes", ARCHETYPES, {"kind": kind} | options),
-        n_seeds=SEEDS,
-    )
+    call = Call("archetypal", "archetypes", ARCHETYPES, {"kind": kind} | options)
+    return Tool(f"archetypes {kind}", setting, call, SEEDS if setting == DEFAULT and kind == "AA" else SLOW_SEEDS)
 
 
 def biarchetypes(setting: str, **options: Any) -> Tool:

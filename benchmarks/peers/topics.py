@@ -41,7 +41,7 @@ TOOLS = (
     ),
 )
 # From small to large.
-SETS = ("tr23", "tr11", "tr45", "tr41", "docstrings", "k1b", "classic3")
+SETS = ("tr23", "tr11", "tr45", "docstrings", "k1b", "classic3")
 SHORT_SETS = ("tr23", "tr45", "docstrings")
 WORDS = 10
 

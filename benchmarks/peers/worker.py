@@ -16,6 +16,7 @@ import sys
 import time
 import traceback
 import warnings
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ import numpy as np
 import scipy.sparse
 
 TINY_SHAPE, TINY_K = (40, 30), 3
+# Seconds for the first call, most of which is loading and compiling.
+WARM_LIMIT = 120
 NO_MEMORY = "out of memory"
 # The first character of what a worker answers; packages may print as they like.
 ANSWER = "\x1e"
@@ -40,13 +43,29 @@ def serve(module: Any) -> None:
         name = json.dumps([job["function"], job["options"], job["sparse"]])
         if name not in warm:
             warm.add(name)
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception), at_most(WARM_LIMIT):
                 getattr(module, job["function"])(tiny(sparse=job["sparse"]), TINY_K, 0, **job["options"])
         child = os.fork()
         if child == 0:
             os._exit(guarded(module, folder, job))
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         print(f"{ANSWER}{code}", file=answers, flush=True)
+
+
+@contextlib.contextmanager
+def at_most(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError after this many seconds."""
+
+    def late(*_: Any) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def guarded(module: Any, folder: Path, job: dict[str, Any]) -> int:
