@@ -154,8 +154,8 @@ def images_of() -> str:
         "Every tool and setting, as the mean difference to `cosep` (the large star) on the sets that it finished;"
         " defaults are filled. Up is better, left is faster. Tools that are more than 30 points lower are left out.\n\n"
         "## Memory against rows\n\n![Memory against rows](images/which-tool-memory.png)\n\n"
-        "A cross is the last size that a tool finished within the limits; see [scale](#scale). The dotted line of `cosep`"
-        " is another benchmark, [large](../benchmarks/README.md#large): sparse rows from disk, in blocks.\n"
+        "A cross is the last size that a tool finished within the limits; see [scale](#scale). The dotted line of"
+        " `cosep` is another benchmark, [large](../benchmarks/README.md#large): sparse rows from disk, in blocks.\n"
     )
 
 

@@ -11,8 +11,9 @@ are means.
 `make peers-full` measures what is missing and writes this page: every figure is computed from the
 [rows](../benchmarks/peers/results). `make peers` runs a short version into `.venv/peers/short`.
 """
-HOW = """Bars: first, or within 1 % of the first, on representatives and on panels (with the decoder that is best for all
-panels on average), and first on co-clusters, each averaged over the sets. Only tools that finished all sets can be first.
+HOW = """Bars: first, or within 1 % of the first, on representatives and on panels (with the decoder that is best
+for all panels on average), and first on co-clusters, each averaged over the sets. Only tools that finished all sets can
+be first.
 """
 TITLES = {
     "nmi": "normalized mutual information x 100",
