@@ -36,7 +36,8 @@ def averaged(runs: Sequence[Run], figures: Sequence[Row], main: str) -> Row:
     row: Row = {"seeds": len(runs)}
     for name in dict.fromkeys(name for some in figures for name in some):
         known = [some[name] for some in figures if some.get(name) is not None]
-        row[name] = float(np.mean(known))
+        if known:
+            row[name] = float(np.mean(known))
     if len(figures) > 1:
         row["spread"] = float(np.std([some[main] for some in figures]))
     cost = {"s": [run.seconds for run in runs], "mb": [run.megabytes for run in runs]}

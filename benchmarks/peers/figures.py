@@ -94,7 +94,7 @@ def memory_against_rows(rows: list[Row], blocks: list[Row], path: Path) -> None:
         ax = drawn.subplots()
         for who, of in lines.items():
             done = [row for row in of if "mb" in row]
-            style = {"color": colours[who[0]], "linestyle": "-" if who[1] == DEFAULT else "--"}
+            style: Any = {"color": colours[who[0]], "linestyle": "-" if who[1] == DEFAULT else "--"}
             width = 3.0 if who[0] == OURS else 1.4
             ax.plot(
                 [row["rows"] for row in done],

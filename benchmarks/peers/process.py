@@ -99,7 +99,9 @@ class Worker:
 
     def __init__(self, module: str, python: Path, *, own: bool) -> None:
         paths = [str(ROOT), *([] if own else [os.environ.get("PYTHONPATH", "")])]
-        changes = dict.fromkeys(THREADS, "1") | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+        # GNU OpenMP, which numba would take otherwise, cannot be used before a fork.
+        changes = dict.fromkeys(THREADS, "1") | {"NUMBA_THREADING_LAYER": "workqueue"}
+        changes |= {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
         self.process = subprocess.Popen(  # noqa: S603 - our own worker
             [str(python), "-m", "benchmarks.peers.worker", module],
             stdin=subprocess.PIPE,

@@ -99,7 +99,8 @@ def run(call: Any, folder: Path, job: dict[str, Any]) -> None:
         answer = call(matrices[at], job["k"], seed, **job["options"])
         seconds = time.process_time() - start
         measured.append({"seconds": seconds, "megabytes": max(resident("VmHWM") - before, 0.0) / 1e6})
-        np.savez(folder / f"answer-{number:03d}.npz", **{name: np.asarray(part) for name, part in answer.items()})
+        parts: Any = {name: np.asarray(part) for name, part in answer.items()}
+        np.savez(folder / f"answer-{number:03d}.npz", **parts)
     (folder / "measured.json").write_text(json.dumps(measured), encoding="utf-8")
 
 

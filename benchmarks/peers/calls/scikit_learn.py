@@ -3,17 +3,17 @@
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans, MiniBatchKMeans, SpectralCoclustering
+from sklearn.cluster import KMeans, SpectralCoclustering
 from sklearn.decomposition import NMF, LatentDirichletAllocation
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from benchmarks.peers.calls.prepare import PREPARED, degree, nearest
 
 
-def k_means(X: Any, k: int, seed: int, prepare: str = "", *, batches: bool = False, **options: Any) -> dict[str, Any]:
+def k_means(X: Any, k: int, seed: int, prepare: str = "", **options: Any) -> dict[str, Any]:
     """Cluster rows; the representatives are the rows nearest to the centres."""
     A = PREPARED[prepare](X) if prepare else X
-    model = (MiniBatchKMeans if batches else KMeans)(k, random_state=seed, **options).fit(A)
+    model = KMeans(k, random_state=seed, **options).fit(A)
     return {"row_labels": model.labels_, "rows": nearest(A, model.cluster_centers_)}
 
 
