@@ -81,7 +81,7 @@ def panel(ax: Any, rows: list[Row], what: Figure, colours: dict[str, str]) -> No
     ax.axhline(0, color=OURS_COLOUR, linewidth=0.8)
     ax.set_xscale("log")
     ax.set_xlabel("seconds, as a multiple of those of cosep")
-    ax.set_ylabel("points above cosep")
+    ax.set_ylabel("difference to cosep")
 
 
 def memory_against_rows(rows: list[Row], blocks: list[Row], path: Path) -> None:

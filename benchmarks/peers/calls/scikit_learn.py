@@ -1,5 +1,6 @@
 """scikit-learn: k-means, NMF, LDA and co-clusters, with the row or column nearest to each centre."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,17 @@ def k_means(X: Any, k: int, seed: int, prepare: str = "", **options: Any) -> dic
     return {"row_labels": model.labels_, "rows": nearest(A, model.cluster_centers_)}
 
 
+def tf_idf(X: Any) -> Any:
+    """Return counts as TF-IDF."""
+    return TfidfTransformer().fit_transform(X)
+
+
+SCALED: dict[str, Callable[[Any], Any]] = {"": lambda X: X, "degree": degree, "tfidf": tf_idf}
+
+
 def nmf(X: Any, k: int, seed: int, scaling: str = "", **options: Any) -> dict[str, Any]:
     """Factorize; labels are the largest shares, selected rows and columns those with the largest cosines."""
-    A = {"": lambda X: X, "degree": degree, "tfidf": lambda X: TfidfTransformer().fit_transform(X)}[scaling](X)
+    A = SCALED[scaling](X)
     model = NMF(k, random_state=seed, **options)
     W = model.fit_transform(A)
     H = model.components_
