@@ -38,20 +38,19 @@ TOOLS = (
 )
 # From small to large.
 SETS = (
-    "Yale",
     "tr23",
+    "Yale",
     "microbiome-ravel",
     "tr11",
     "tr45",
     "cells",
-    "images",
     "docstrings",
     "digits",
     "k1b",
     "osmFISH",
     "classic",
 )
-SHORT_SETS = ("Yale", "tr23", "microbiome-ravel", "cells", "docstrings", "digits")
+SHORT_SETS = ("tr23", "Yale", "microbiome-ravel", "cells", "docstrings", "digits")
 # BiAA takes half a minute and more.
 LIMIT = Limits(40.0)
 

@@ -34,7 +34,7 @@ from cosep.select.column_choice import explained_by
 MAIN = "fidelity"
 K, COLUMNS = 20, 100
 SIZES, SHORT_SIZES = (2_000, 20_000, 200_000), (2_000, 20_000)
-LIMIT, SHORT_LIMIT = Limits(60.0), Limits(20.0)
+LIMIT, SHORT_LIMIT = Limits(40.0), Limits(20.0)
 TOOLS = tuple(
     tool._replace(n_seeds=1)
     for tool in (
