@@ -347,3 +347,14 @@ def test_the_page_of_stored_rows_is_written_without_measuring(tmp_path, monkeypa
     monkeypatch.setattr(__main__, "fill", None)
     __main__.main(["--page", "--into", str(tmp_path)])
     assert (tmp_path / "which-tool.md").exists()
+
+
+def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch, capsys):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(__main__, "fill", interrupt)
+    with pytest.raises(SystemExit) as stopped:
+        __main__.main(["pure", "--into", str(tmp_path)])
+    assert stopped.value.code == 130
+    assert "goes on from there" in capsys.readouterr().err

@@ -42,9 +42,13 @@ def main(arguments: list[str] | None = None) -> None:
     docs = DOCS if options.full else SHORT
     if options.into:
         results, docs = options.into / "results", options.into
-    with threadpool_limits(1):
-        for name in [] if options.page else options.names or QUESTIONS:
-            fill(QUESTIONS[name], results / f"{name}.csv", plan)
+    try:
+        with threadpool_limits(1):
+            for name in [] if options.page else options.names or QUESTIONS:
+                fill(QUESTIONS[name], results / f"{name}.csv", plan)
+    except KeyboardInterrupt:
+        say("interrupted: the rows so far are kept, and the same command goes on from there")
+        raise SystemExit(130) from None
     rows = {name: read_rows(path) if (path := results / f"{name}.csv").exists() else [] for name in QUESTIONS}
     say(f"wrote {write_page(rows, docs)}")
 

@@ -8,6 +8,7 @@ the clock starts.
 """
 
 import contextlib
+import ctypes
 import json
 import os
 import resource
@@ -28,6 +29,7 @@ TINY_SHAPE, TINY_K = (40, 30), 3
 # Seconds for the first call, most of which is loading and compiling.
 WARM_LIMIT = 120
 NO_MEMORY = "out of memory"
+PR_SET_PDEATHSIG = 1
 # The first character of what a worker answers; packages may print as they like.
 ANSWER = "\x1e"
 
@@ -70,6 +72,7 @@ def at_most(seconds: int) -> Iterator[None]:
 
 def guarded(module: Any, folder: Path, job: dict[str, Any]) -> int:
     """Run one job; write what went wrong to the folder."""
+    end_with_parent()
     with (folder / "stderr.txt").open("w", encoding="utf-8") as errors:
         os.dup2(errors.fileno(), 1)
         os.dup2(errors.fileno(), 2)
@@ -84,6 +87,12 @@ def guarded(module: Any, folder: Path, job: dict[str, Any]) -> int:
         finally:
             sys.stderr.flush()
     return 0
+
+
+def end_with_parent() -> None:
+    """Let the system end this process with the one that started it, where the system is Linux."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def run(call: Any, folder: Path, job: dict[str, Any]) -> None:
