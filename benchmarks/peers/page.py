@@ -200,13 +200,14 @@ def bold(who: Contestant, figure: Figure) -> str:
 def stops(rows: list[Row]) -> list[Row]:
     """Return the time and memory of each tool at each size, and what stopped it."""
     lines: dict[Contestant, Row] = {}
+    explained: dict[Contestant, float] = {}
     for row in rows:
         line = lines.setdefault(contestant(row), {"tool": label(contestant(row))})
         size = f"{row['rows']:,}".replace(",", " ")
         line[f"{size} rows"] = f"{row['s']:.3g} s, {row['mb']:.0f} MB" if "s" in row else row["note"]
         if "fidelity" in row:
-            line["explains, %"] = round(row["fidelity"], 2)
-    return list(lines.values())
+            explained[contestant(row)] = round(float(row["fidelity"]), 2)
+    return [line | {"explains at its largest size, %": explained.get(who, "")} for who, line in lines.items()]
 
 
 def notes(rows: list[Row]) -> str:
@@ -222,10 +223,12 @@ def provenance(rows: Mapping[str, list[Row]]) -> str:
     """Return the versions of the tools, and where the rows were measured."""
     every = [row for some in rows.values() for row in some]
     versions = sorted({str(row["version"]) for row in every}, key=str.lower)
-    made = sorted(
-        {", ".join(str(row[name]) for name in ("cosep", "commit", "date", "machine", "software")) for row in every}
-    )
-    return f"\n## Versions\n\n{', '.join(versions)}.\n\n" + "".join(f"{line}.\n" for line in made)
+    made: dict[str, set[str]] = {}
+    for row in every:
+        place = ", ".join(str(row[name]) for name in ("cosep", "date", "machine", "software"))
+        made.setdefault(place, set()).add(str(row["commit"]))
+    lines = "".join(f"{place}; commits {', '.join(sorted(of))}.\n" for place, of in sorted(made.items()))
+    return f"\n## Versions\n\n{', '.join(versions)}.\n\n{lines}"
 
 
 __all__ = ["DEFAULT", "figures_of", "text_of", "write_page"]

@@ -1,9 +1,9 @@
 """Scale: seconds and memory of 20 representatives of 2 000, 20 000 and 200 000 rows.
 
 Planted counts of 100 columns, dense: every row mixes a few of 20 kinds. Each call runs in a process of its own with one
-thread, at most 4 GB of memory and the processor seconds in the table. Memory is the peak in addition to the data. The
-clusters of SpectralCoclustering and the topics of NMF are not representatives, but what a person with so many
-rows could run instead. A tool that has reached a limit is not tried with more rows.
+thread, at most 4096 MB of memory and 40 processor seconds. Memory is the peak in addition to the data. The rows of
+k-means, NMF and AA are those nearest to their centres; SpectralCoclustering gives labels only. A tool that has reached
+a limit is not tried with more rows.
 """
 
 from collections.abc import Iterator
