@@ -161,9 +161,10 @@ def images_of() -> str:
 
 def section(name: str, module: ModuleType, rows: list[Row]) -> str:
     """Return what is measured in a question, the means of all tools, and the sets one by one."""
-    text = f"\n## {name}\n\n{inspect.getdoc(module)}\n\nRows: [{name}.csv]({ROWS_FOLDER}/{name}.csv).\n"
+    text = f"\n## {name}\n\n{inspect.getdoc(module)}\n"
     if not rows:
         return f"{text}\nNot measured yet.\n"
+    text += f"\nRows: [{name}.csv]({ROWS_FOLDER}/{name}.csv).\n"
     figures = figures_of(name, rows)
     parts = [text, table(stops(rows) if name == "scale" else means(rows, figures))]
     if name != "scale":

@@ -3,6 +3,7 @@
 import atexit
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,10 @@ from benchmarks.peers.worker import ANSWER, NO_MEMORY
 ROOT = Path(__file__).parents[2]
 # A process may wait this many times its processor seconds, and this long besides, on a machine that others use too.
 PATIENCE, GRACE = 10.0, 120.0
+
+
+# The line of a traceback that says what was raised; some messages have further lines.
+ERROR = re.compile(r"[\w.]+(Error|Exception): ")
 
 
 class Limits(NamedTuple):
@@ -84,7 +89,8 @@ def explain(code: int, folder: Path, limits: Limits) -> None:
         return
     path = folder / "stderr.txt"
     errors = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
-    last = (errors.strip().splitlines() or [f"ended with code {code}"])[-1]
+    lines = errors.strip().splitlines() or [f"ended with code {code}"]
+    last = next((line for line in reversed(lines) if ERROR.match(line)), lines[-1])
     if code in {-signal.SIGXCPU, -signal.SIGALRM}:
         msg = f"more than {limits.seconds:g} s"
         raise StoppedError(msg)
