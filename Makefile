@@ -13,10 +13,10 @@ EXTRA := slow or subprocess or browser or dask or data
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test browser lint types unit wheel oldest newest bench paper fuzz format clean
+.PHONY: help demo quick test browser lint types unit wheel oldest newest bench peers peers-full paper fuzz format clean
 
 help:  ## list the commands
-	@sed -n 's/^\([a-z]*\):.*## /  make \1 /p' $(MAKEFILE_LIST) | awk '{printf "%s %-8s", $$1, $$2; $$1=$$2=""; print}'
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1 /p' $(MAKEFILE_LIST) | awk '{printf "%s %-10s", $$1, $$2; $$1=$$2=""; print}'
 
 $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -77,6 +77,12 @@ oldest newest:
 
 bench: $(READY)  ## compare everything with other packages and write benchmarks/README.md
 	$(BIN)/python -m benchmarks
+
+peers: $(READY)  ## compare with other tools on a short grid, within 40 minutes; the page is .venv/peers/short/which-tool.md
+	$(BIN)/python -m benchmarks.peers
+
+peers-full: $(READY)  ## complete the full grid of the comparison, and write docs/which-tool.md from its rows
+	$(BIN)/python -m benchmarks.peers --full
 
 paper: $(READY)  ## rebuild the tables and figures of the paper and write experiments/RESULTS.md
 	$(BIN)/python -m experiments

@@ -23,8 +23,9 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.neighbors import KNeighborsRegressor
 
 from benchmarks.data import TINY, Block, load
+from benchmarks.environments import RivalError
 from benchmarks.harness import Bar, Row, say
-from benchmarks.rivals import FOREIGN, RivalError
+from benchmarks.rivals import FOREIGN
 from cosep import CoSeparableNMF
 from cosep.fit.completion import column_scores, judged, score_sums
 from cosep.fit.panel_sums import moments_in_memory

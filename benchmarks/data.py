@@ -3,8 +3,12 @@
 Published data is read from the folder named by COSEP_DATA: ``documents/``, ``faces/`` and ``tables/``.
 """
 
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +43,7 @@ DOCUMENTS = {
     "tr23": (6, 71.68),
 }
 FACES = (40, 82.22)
-DOCSTRINGS_RANK = 12
+DOCSTRINGS_RANK, CELLS_RANK = 12, 10
 TABLES = ("mutations", "microbiome-ravel", "trade", "osmFISH", "Yale")
 # For a quick run instead of the published sets: one that is always available, and one that never is.
 TINY = ("planted", "sports")
@@ -115,9 +119,46 @@ def faces() -> Faces:
     return load_faces()
 
 
+def cells() -> Problem:
+    """Return the 700 blood cells that come with scanpy: logarithms of counts of 765 genes, and types of cells."""
+    package = find_spec("scanpy")
+    if package is None or package.origin is None:
+        msg = "The cells come with scanpy: install scanpy."
+        raise MissingDataError(msg)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is an old file
+        stored = import_module("anndata").read_h5ad(
+            Path(package.origin).parent / "datasets" / "10x_pbmc68k_reduced.h5ad"
+        )
+    X = stored.raw.X
+    types = np.unique(stored.obs["bulk_labels"].astype(str), return_inverse=True)[1]
+    return Problem(
+        np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=np.float64), CELLS_RANK, None, types
+    )
+
+
+def abstracts() -> Problem:
+    """Return classic3: abstracts of three collections, with their words."""
+    return documents_with_words("classic3", 3)
+
+
+def newsgroups() -> Problem:
+    """Return 20 newsgroups with the classes of the messages."""
+    return documents_with_words("20Newsgroups", 20)
+
+
+def documents_with_words(name: str, r: int) -> Problem:
+    """Return a document set that is not in the paper."""
+    corpus = documents(name)
+    return Problem(corpus.counts, r, None, corpus.labels, corpus.word_labels)
+
+
 OTHERS: dict[str, Callable[[], Problem]] = {
     "planted": planted,
     "digits": digits,
+    "cells": cells,
+    "classic3": abstracts,
+    "20Newsgroups": newsgroups,
     "docstrings": docstrings,
     "images": lambda: Problem(faces().pixels.T, *FACES, row_classes=faces().labels),
     "faces": lambda: Problem(faces().pixels, *FACES, col_classes=faces().labels),

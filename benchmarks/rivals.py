@@ -1,15 +1,11 @@
 """Other selectors of columns, and a table of what they choose.
 
 The choices of a rival do not change with `cosep`: they are kept in ``results/rivals.csv`` and computed once for each
-matrix. fastcan and scikit-matter are installed in environments of their own, in the folder ``.rivals`` beside this
-file, and choose in processes of their own (`rivals_worker`). scikit-matter accepts dense matrices only.
+matrix. fastcan and scikit-matter are installed in environments of their own (`benchmarks.environments`), and choose in
+processes of their own (`rivals_worker`). scikit-matter accepts dense matrices only.
 """
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
@@ -23,7 +19,8 @@ from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.defaults import closest
-from benchmarks.harness import THREADS, Row, read_rows, say, write_rows
+from benchmarks.environments import FASTCAN, SCIKIT_MATTER, Environment, RivalError, run
+from benchmarks.harness import Row, read_rows, write_rows
 from cosep import greedy
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.validation import as_matrix
@@ -31,7 +28,6 @@ from cosep.select.column_choice import explained_by
 from cosep.utils.types import Array, Indices
 
 TABLE = Path(__file__).parent / "results" / "rivals.csv"
-ENVIRONMENTS = Path(__file__).parent / ".rivals"
 WORKER = Path(__file__).parent / "rivals_worker.py"
 # Seconds for one choice of a rival that is not ours.
 TIME_LIMIT = 120.0
@@ -39,10 +35,6 @@ TIME_LIMIT = 120.0
 DENSE_LIMIT = 50_000_000
 # A stored choice belongs to a matrix whose squared norm differs by a smaller share.
 SAME_MATRIX_TOL = 1e-9
-
-
-class RivalError(Exception):
-    """A rival has not chosen; the message says why."""
 
 
 class Rival(NamedTuple):
@@ -104,9 +96,7 @@ def by_nmf_medoids(X: Any, r: int) -> Indices:
 class Foreign(NamedTuple):
     """A selector of a package that is installed in an environment of its own."""
 
-    package: str
-    pinned: str
-    requires: tuple[str, ...] = ()
+    environment: Environment
 
     def choose(self, X: Any, r: int) -> Indices:
         """Choose columns in a process of its own."""
@@ -114,41 +104,12 @@ class Foreign(NamedTuple):
         if M.shape[0] * M.shape[1] > DENSE_LIMIT:
             msg = f"more than {DENSE_LIMIT:.0e} entries"
             raise RivalError(msg)
-        python = self.python()
+        package, python = self.environment.package, self.environment.python()
         with TemporaryDirectory() as folder:
             matrix, answer = Path(folder, "matrix.npy"), Path(folder, "answer.json")
             np.save(matrix, M.take())
-            run([python, WORKER, self.package, matrix, str(r), answer], f"{self.package} did not choose", TIME_LIMIT)
+            run([python, WORKER, package, matrix, str(r), answer], f"{package} did not choose", TIME_LIMIT)
             return np.array(json.loads(answer.read_text(encoding="utf-8")))
-
-    def python(self) -> Path:
-        """Return the interpreter of the environment, which is made if there is none."""
-        folder = ENVIRONMENTS / f"{self.package}-{self.pinned}"
-        python = folder / "bin" / "python"
-        if not (folder / "ready").exists():
-            say(f"    installing {self.package}")
-            shutil.rmtree(folder, ignore_errors=True)
-            why = f"{self.package} {self.pinned} cannot be installed"
-            run([sys.executable, "-m", "venv", folder], why)
-            run([python, "-m", "pip", "install", "--quiet", f"{self.package}=={self.pinned}", *self.requires], why)
-            (folder / "ready").touch()
-        return python
-
-
-def run(command: list[str | Path], why: str, seconds: float | None = None) -> None:
-    """Run a command on one thread; raise RivalError if it fails or takes too long."""
-    limits = dict.fromkeys(THREADS, "1")
-    try:
-        subprocess.run(  # noqa: S603 - our own commands
-            command, check=True, capture_output=True, text=True, timeout=seconds, env=os.environ | limits
-        )
-    except subprocess.TimeoutExpired as late:
-        msg = f"{why} within {seconds:g} s"
-        raise RivalError(msg) from late
-    except (OSError, subprocess.CalledProcessError) as failed:
-        lines = str(getattr(failed, "stderr", "") or failed).strip().splitlines()
-        msg = f"{why}: {lines[-1] if lines else failed}"
-        raise RivalError(msg) from failed
 
 
 OURS = f"cosep {version('cosep')}"
@@ -158,8 +119,8 @@ RIVALS = {
     "NMF medoids": Rival(by_nmf_medoids, f"scikit-learn {version('scikit-learn')}"),
 }
 FOREIGN = {
-    "fastcan": Rival(Foreign("fastcan", "0.6.0").choose, "fastcan 0.6.0"),
-    "scikit-matter CUR": Rival(Foreign("skmatter", "0.4.1", ("scikit-learn<1.9",)).choose, "scikit-matter 0.4.1"),
+    "fastcan": Rival(Foreign(FASTCAN).choose, "fastcan 0.6.0"),
+    "scikit-matter CUR": Rival(Foreign(SCIKIT_MATTER).choose, "scikit-matter 0.4.1"),
 }
 
 

@@ -25,7 +25,8 @@ from benchmarks import (
     short_texts,
     threads,
 )
-from benchmarks.rivals import Rival, RivalError
+from benchmarks.environments import RivalError
+from benchmarks.rivals import Rival
 from cosep import CoSeparableNMF, faithful, make_coseparable
 from experiments.data import MissingDataError
 
