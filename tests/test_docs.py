@@ -10,12 +10,14 @@ import cosep
 from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS, EITHER_SELECTORS
 
 ROOT = Path(__file__).parents[1]
-METHODS = ROOT / "docs" / "methods.md"
 PAGES = sorted(
     page
     for pattern in ("docs/**/*.md", "README.md", "CONTRIBUTING.md", "benchmarks/*.md", "fuzz/*.md")
     for page in ROOT.glob(pattern)
 )
+EXAMPLES = [
+    page for page in PAGES if page.is_relative_to(ROOT / "docs") and "\n>>> " in page.read_text(encoding="utf-8")
+]
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -37,20 +39,18 @@ def factorizations():
 
 
 def test_every_method_is_a_heading_or_a_bold_term():
-    text = METHODS.read_text(encoding="utf-8")
+    text = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.md"))
     described = set(re.findall(r"^#+ `(\w+)`$|\*\*`(\w+)`\*\*", text, re.MULTILINE))
     described = {heading or term for heading, term in described}
     names = {*COLUMN_SELECTORS, *EITHER_SELECTORS, *BOTH_SELECTORS, *cosep.__all__, *factorizations()}
     assert names - described == {"__version__"}
 
 
-def test_every_example_on_the_page_of_methods_runs():
-    blocks = FENCED.findall(METHODS.read_text(encoding="utf-8"))
-    assert blocks
-    assert all(language == "python" and block.startswith(">>> ") for language, block in blocks)
+@pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_example_of_a_page_runs(page):
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    failed, tried = doctest.testfile(str(METHODS), module_relative=False, optionflags=flags, encoding="utf-8")
-    assert (failed, tried > len(blocks)) == (0, True)
+    failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=flags, encoding="utf-8")
+    assert (failed, tried > 0) == (0, True)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
