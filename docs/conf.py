@@ -96,7 +96,8 @@ sphinx_gallery_conf = {
     "reset_modules": ("gallery_figures.reset_figures",),
     "show_memory": False,
     "show_signature": False,
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_figures.TeachingOrder",
+    "write_computation_times": False,
 }
 
 # Other packages, and what they import in a version that calls it old.

@@ -47,7 +47,9 @@ def replace_source(app: Sphinx, page: str, source: list[str]) -> None:
 
     text = file.read_text(encoding="utf-8") if page in app.config.repository_pages else source[0]
     parts = FENCE.split(text)
-    source[0] = "".join(part if part.startswith("```") else LINK.sub(on_site, part) for part in parts)
+    # The last line of a doctest is blank for doctest's sake.
+    shown = [re.sub(r"\n+```$", "\n```", part) if part.startswith("```") else LINK.sub(on_site, part) for part in parts]
+    source[0] = "".join(shown)
 
 
 def _relative(goal: Path, here: Path) -> str:

@@ -1,0 +1,158 @@
+"""The built site: complete, without broken links, and in a browser quiet, readable everywhere and searchable."""
+
+import os
+import shutil
+from contextlib import contextmanager
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from test_api_reference import listed
+
+ROOT = Path(__file__).parents[2]
+SITE = Path(os.environ.get("COSEP_SITE", ROOT / "docs" / "_build" / "html"))
+EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
+SIZES = {"wide": {"width": 1280, "height": 900}, "narrow": {"width": 400, "height": 800}}
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+
+def missing(message):
+    (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(message)
+
+
+@pytest.fixture(scope="module")
+def site():
+    """The folder of the built site; without it these tests skip, and fail under CI=true."""
+    if not (SITE / "index.html").exists():
+        missing("the site is not built: run `make docs`")
+    return SITE
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, or a skip where there is none; under CI=true that is a failure."""
+    path = os.environ.get("COSEP_CHROMIUM") or shutil.which("chromium")
+    if path is None:
+        missing("no chromium here: `make browser` installs it, COSEP_CHROMIUM names another")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+class Links(HTMLParser):
+    """The addresses that a page links to or loads, and the names that it can be linked by."""
+
+    def __init__(self):
+        super().__init__()
+        self.targets, self.names = [], set()
+
+    def handle_starttag(self, tag, attrs):
+        values = dict(attrs)
+        self.targets += [values[key] for key in ("href", "src") if values.get(key)]
+        self.names |= {values[key] for key in ("id", "name") if values.get(key)}
+
+
+@cache
+def links(page):
+    parser = Links()
+    parser.feed(page.read_text(encoding="utf-8"))
+    return parser
+
+
+def pages_of(site):
+    return sorted(page for page in site.rglob("*.html") if not page.is_relative_to(site / "_static"))
+
+
+def test_every_internal_link_leads_somewhere(site):
+    broken = set()
+    for page in pages_of(site):
+        for target in links(page).targets:
+            parts = urlsplit(target)
+            if parts.scheme or parts.netloc:
+                continue
+            goal = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            anchored = not parts.fragment or goal.suffix != ".html" or unquote(parts.fragment) in links(goal).names
+            if not (goal.is_file() and anchored):
+                broken.add((str(page.relative_to(site)), target))
+    assert broken == set()
+
+
+def test_no_page_loads_anything_from_elsewhere(site):
+    for page in pages_of(site):
+        text = page.read_text(encoding="utf-8")
+        for tag in ("<script", "<img", '<link rel="stylesheet"'):
+            for piece in text.split(tag)[1:]:
+                assert "http" not in piece.partition(">")[0], (page.name, piece[:200])
+
+
+def test_every_public_name_and_every_example_has_its_page(site):
+    made = {page.name.removesuffix(".html") for page in (site / "api" / "generated").glob("*.html")}
+    assert {f"cosep.{name}" for name in listed()} == {name.removesuffix("-class") for name in made}
+    assert {page.stem for page in (site / "gallery").glob("*.html")} >= {*EXAMPLES, "index"}
+
+
+@contextmanager
+def opened(browser, address, **options):
+    """Open a page, and at the end demand that it was quiet and loaded nothing but files of the site."""
+    complaints, requests = [], []
+    with browser.new_context(viewport=SIZES["wide"], **options) as context:
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        context.on("request", lambda request: requests.append(request.url))
+        page.goto(address)
+        yield page
+    assert complaints == []
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+
+
+WIDER = """[...document.querySelectorAll("body, main, article, article > *")]
+    .filter((part) => part.getBoundingClientRect().right > innerWidth + 1)
+    .map((part) => part.outerHTML.slice(0, 200))"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_quiet_and_fit_their_window(browser, site, scheme):
+    guides = [page for page in pages_of(site) if page.parent in {site, site / "theory", site / "gallery"}]
+    some = [site / "api" / "generated" / f"cosep.{name}.html" for name in ("CoSeparableNMF", "faithful", "io.read")]
+    assert len(guides) > 30
+    for path in (*guides, site / "api" / "index.html", *some):
+        with opened(browser, path.as_uri(), color_scheme=scheme) as page:
+            for viewport in SIZES.values():
+                page.set_viewport_size(viewport)
+                assert page.evaluate(WIDER) == [], (path.name, viewport)
+                assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (path.name, viewport)
+
+
+def test_the_colors_follow_the_system(browser, site):
+    papers = set()
+    for scheme in ("light", "dark"):
+        with opened(browser, (site / "index.html").as_uri(), color_scheme=scheme) as page:
+            papers.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert len(papers) == 2
+
+
+@pytest.mark.parametrize(("word", "page_of_it"), [("fidelity", "norm"), ("SelectionPath", "cosep.SelectionPath")])
+def test_search_works_without_a_server(browser, site, word, page_of_it):
+    with opened(browser, f"{(site / 'search.html').as_uri()}?q={word}") as page:
+        page.wait_for_selector("#search-results li a")
+        page.wait_for_function("!document.querySelector('#search-progress')?.textContent.includes('Searching')")
+        found = page.evaluate("[...document.querySelectorAll('#search-results li a')].map((link) => link.href)")
+        assert any(f"/{page_of_it}.html" in link for link in found), found
+
+
+def test_every_picture_of_the_gallery_is_there(browser, site):
+    loaded = "[...document.images].filter((one) => one.complete && one.naturalWidth > 50).map((one) => one.src)"
+    with opened(browser, (site / "gallery" / "index.html").as_uri()) as page:
+        page.evaluate("document.querySelectorAll('img').forEach((one) => { one.loading = 'eager'; })")
+        page.wait_for_load_state("load")
+        shown = page.evaluate(loaded)
+        assert all(any(f"_{name}_thumb.png" in source for source in shown) for name in EXAMPLES), shown
+    for name in EXAMPLES:
+        with opened(browser, (site / "gallery" / f"{name}.html").as_uri()) as page:
+            assert any(f"_{name}_00" in source for source in page.evaluate(loaded)), name
