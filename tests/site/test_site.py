@@ -51,7 +51,7 @@ class Links(HTMLParser):
         super().__init__()
         self.targets, self.names = [], set()
 
-    def handle_starttag(self, tag, attrs):
+    def handle_starttag(self, _tag, attrs):
         values = dict(attrs)
         self.targets += [values[key] for key in ("href", "src") if values.get(key)]
         self.names |= {values[key] for key in ("id", "name") if values.get(key)}
