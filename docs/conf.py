@@ -25,7 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "command_options",
     "docstrings",
-    "mathml",
+    "svg_math",
     "repository_pages",
 ]
 exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.zip", "gallery/*.json"]
@@ -68,7 +68,7 @@ html_theme = "furo"
 html_title = f"cosep {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_math_renderer = "mathml"
+html_math_renderer = "svg_math"
 html_copy_source = False
 html_show_sourcelink = False
 # An excerpt of each result would be fetched from its page, which browsers refuse for local files.

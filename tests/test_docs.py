@@ -2,11 +2,16 @@
 
 import doctest
 import re
+import runpy
 from pathlib import Path
 
+import matplotlib as mpl
+import matplotlib.image
 import pytest
+import typer
 
 import cosep
+from cosep.cli.app import app
 from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS, EITHER_SELECTORS
 
 ROOT = Path(__file__).parents[1]
@@ -62,3 +67,29 @@ def test_every_relative_link_leads_somewhere(page):
         goal = (page.parent / path).resolve() if path else page
         assert goal.exists(), target
         assert not anchor or anchor in anchors(goal), target
+
+
+def test_the_pictures_of_a_small_matrix_can_be_drawn_again(tmp_path, monkeypatch):
+    names = runpy.run_path(str(ROOT / "docs" / "images" / "draw.py"))
+    monkeypatch.setitem(names["model_picture"].__globals__, "HERE", tmp_path)
+    names["main"]()
+    for name in ("model.png", "fidelity.png"):
+        assert mpl.image.imread(tmp_path / name).shape == mpl.image.imread(ROOT / "docs" / "images" / name).shape
+
+
+def test_every_option_on_a_page_is_one_of_the_command():
+    commands = typer.main.get_command(app).commands
+    options = {
+        name: {opt for one in command.params for opt in (*one.opts, *one.secondary_opts)}
+        for name, command in commands.items()
+    }
+    for page in PAGES:
+        for line in page.read_text(encoding="utf-8").splitlines():
+            used = re.match(r"\s*(?:\S+ \| )?cosep (\w+) ", line.partition("#")[0])
+            if used and used[1] in options and not line.startswith("#"):
+                assert set(re.findall(r" (--[a-z-]+)", line.partition("#")[0])) <= options[used[1]] | {"--help"}, line
+    described = (ROOT / "docs" / "command.md").read_text(encoding="utf-8") + (ROOT / "docs" / "texts.md").read_text(
+        encoding="utf-8"
+    )
+    known = set().union(*options.values(), {"--help", "--install-completion"})
+    assert set(re.findall(r"`(--[a-z-]+)", described)) <= known
