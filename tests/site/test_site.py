@@ -1,27 +1,19 @@
 """The built site: complete, without broken links, and in a browser quiet, readable everywhere and searchable."""
 
 import os
-import shutil
-from contextlib import contextmanager
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from playwright.sync_api import sync_playwright
 
+from browsing import SIZES, missing, opened
 from test_api_reference import listed
 
 ROOT = Path(__file__).parents[2]
 SITE = Path(os.environ.get("COSEP_SITE", ROOT / "docs" / "_build" / "html"))
 EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
-SIZES = {"wide": {"width": 1280, "height": 900}, "narrow": {"width": 400, "height": 800}}
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-
-
-def missing(message):
-    (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(message)
 
 
 @pytest.fixture(scope="module")
@@ -30,18 +22,6 @@ def site():
     if not (SITE / "index.html").exists():
         missing("the site is not built: run `make docs`")
     return SITE
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Chromium, or a skip where there is none; under CI=true that is a failure."""
-    path = os.environ.get("COSEP_CHROMIUM") or shutil.which("chromium")
-    if path is None:
-        missing("no chromium here: `make browser` installs it, COSEP_CHROMIUM names another")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 class Links(HTMLParser):
@@ -96,21 +76,6 @@ def test_every_public_name_and_every_example_has_its_page(site):
     assert {page.stem for page in (site / "gallery").glob("*.html")} >= {*EXAMPLES, "index"}
 
 
-@contextmanager
-def opened(browser, address, **options):
-    """Open a page, and at the end demand that it was quiet and loaded nothing but files of the site."""
-    complaints, requests = [], []
-    with browser.new_context(viewport=SIZES["wide"], **options) as context:
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        context.on("request", lambda request: requests.append(request.url))
-        page.goto(address)
-        yield page
-    assert complaints == []
-    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
-
-
 WIDER = """[...document.querySelectorAll("body, main, article, article > *")]
     .filter((part) => part.getBoundingClientRect().right > innerWidth + 1)
     .map((part) => part.outerHTML.slice(0, 200))"""
@@ -125,7 +90,7 @@ def test_pages_are_quiet_and_fit_their_window(browser, site, scheme):
         pages += [page for page in pages_of(site) if page.parent in {site, site / "theory", site / "gallery"}]
         assert len(pages) > 40
     for path in pages:
-        with opened(browser, path.as_uri(), color_scheme=scheme) as page:
+        with opened(browser, path, within=site, color_scheme=scheme) as page:
             for viewport in SIZES.values():
                 page.set_viewport_size(viewport)
                 assert page.evaluate(WIDER) == [], (path.name, viewport)
@@ -135,27 +100,26 @@ def test_pages_are_quiet_and_fit_their_window(browser, site, scheme):
 def test_the_colors_follow_the_system(browser, site):
     papers = set()
     for scheme in ("light", "dark"):
-        with opened(browser, (site / "index.html").as_uri(), color_scheme=scheme) as page:
+        with opened(browser, site / "index.html", within=site, color_scheme=scheme) as page:
             papers.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
     assert len(papers) == 2
 
 
 @pytest.mark.parametrize(("word", "page_of_it"), [("fidelity", "norm"), ("SelectionPath", "cosep.SelectionPath")])
 def test_search_works_without_a_server(browser, site, word, page_of_it):
-    with opened(browser, f"{(site / 'search.html').as_uri()}?q={word}") as page:
-        page.wait_for_selector("#search-results li a")
-        page.wait_for_function("!document.querySelector('#search-progress')?.textContent.includes('Searching')")
-        found = page.evaluate("[...document.querySelectorAll('#search-results li a')].map((link) => link.href)")
-        assert any(f"/{page_of_it}.html" in link for link in found), found
+    with opened(browser, site / "search.html", within=site, query=f"?q={word}") as page:
+        # Results appear one after the other.
+        page.wait_for_selector(f"#search-results a[href*='{page_of_it}.html']")
+        assert word.lower() in page.url.lower()
 
 
 def test_every_picture_of_the_gallery_is_there(browser, site):
     loaded = "[...document.images].filter((one) => one.complete && one.naturalWidth > 50).map((one) => one.src)"
-    with opened(browser, (site / "gallery" / "index.html").as_uri()) as page:
+    with opened(browser, site / "gallery" / "index.html", within=site) as page:
         page.evaluate("document.querySelectorAll('img').forEach((one) => { one.loading = 'eager'; })")
         page.wait_for_load_state("load")
         shown = page.evaluate(loaded)
         assert all(any(f"_{name}_thumb.png" in source for source in shown) for name in EXAMPLES), shown
     for name in EXAMPLES:
-        with opened(browser, (site / "gallery" / f"{name}.html").as_uri()) as page:
+        with opened(browser, site / "gallery" / f"{name}.html", within=site) as page:
             assert any(f"_{name}_00" in source for source in page.evaluate(loaded)), name
