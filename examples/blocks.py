@@ -41,8 +41,8 @@ for k, (name, one) in enumerate(fits.items()):
     missing = [1 - getattr(one.result_.fidelity, part) for part in parts]
     left.bar(np.arange(4) + 0.2 * (k - 1.5), missing, 0.2, label=name)
 left.set_xticks(range(4), parts)
-left.set(title="share that is not explained")
-left.legend(fontsize=8)
+left.set(title="share that is not explained", ylim=(0, 1.7 * max(missing)))
+left.legend(fontsize=8, ncols=2, loc="upper center")
 right.bar(range(8), np.bincount(labels, minlength=8), color="C2")
 right.set(title="rows of each topic", xlabel="topic")
 plt.show()

@@ -31,8 +31,8 @@ sizes = size[order][size[order] <= 32]
 explained = [CoSeparableNMF(n, n).fit(X).row_fidelity_ for n in sizes]
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
-left.plot(sizes, explained, "o-", color="grey")
-left.set(title="explained by the rows, in the fit", xlabel="rows and columns", ylim=(0, 1.05), xscale="log")
+left.plot(sizes, 1 - np.array(explained), "o-", color="grey")
+left.set(title="not explained by the rows, in the fit", xlabel="rows and columns", xscale="log", yscale="log")
 right.plot(sizes, error[order][: len(sizes)], "o-", color="C0")
 right.axvline(choice.n_rows, color="C3", ls=":", label=f"recommended: {choice.n_rows} x {choice.n_cols}")
 right.set(title="error on hidden blocks", xlabel="rows and columns", xscale="log")

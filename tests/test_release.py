@@ -42,3 +42,11 @@ def test_every_target_that_is_named_exists():
     steps = re.findall(r"run: make ([a-z ]+)", hosted)
     assert steps
     assert {name for step in steps for name in step.split()} <= targets
+
+
+def test_the_sdist_has_every_file_of_the_project():
+    kept = tomllib.loads(text_of("pyproject.toml"))["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    always = {"pyproject.toml", ".gitignore", "LICENSE", ".git", ".ci"}  # the build adds the first three
+    ignored = {line.strip("/\n") for line in text_of(".gitignore").splitlines()} | {".pytest_cache", ".ruff_cache"}
+    here = {path.name for path in ROOT.iterdir()} - always - ignored
+    assert {f"/{name}" for name in here if not name.startswith("PKG-INFO")} <= set(kept)
