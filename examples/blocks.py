@@ -2,7 +2,7 @@
 Data in blocks of rows, with Dask
 =================================
 
-A matrix that does not fit in memory is read in blocks of rows, at most nine times. Here it is a Dask array of 40 blocks
+A matrix that does not fit in memory is read in blocks of rows, at most ten times. Here it is a Dask array of 40 blocks
 that are made when they are needed. The same matrix is small enough to be fitted in memory too, to see that both find
 the same.
 """
