@@ -6,7 +6,7 @@ fitted to the whole matrix. SPAC and SPAR are SPA on the columns and on the rows
 GS-FGM is the best of ten penalties from 1e-3 to 10, as published, from either start. MV-NMF takes rows as mixtures.
 
 The bar is the distance from the printed figure. GS-FGM has no published code: its start and its stopping rule are our
-interpretation. Which start comes closer differs between the sets, so the closer one counts; see docs/methods.md.
+interpretation. Which start comes closer differs between the sets, so the closer one counts; see docs/paper.md.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,37 +1,44 @@
-"""Select representative images of handwritten digits, and pixels that predict the other pixels."""
+"""
+Typical images and informative pixels
+=====================================
 
-from typing import Any
+Ten images of handwritten digits stand for 1500 others, and twenty of the 64 pixels suffice to predict whole images that
+the model has never seen.
+"""
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
 from cosep import CoSeparableNMF
 
-SHADES = np.array(list(" .:*#"))
-
 images, digits = load_digits(return_X_y=True)
 known, unseen = images[:1500], images[1500:]
 model = CoSeparableNMF(n_rows=10, n_cols=20).fit(known)
+names = [str(digits[i]) for i in model.row_indices_]
+print(f"Ten of {len(known)} images represent the others: {' '.join(names)}.")
 
 
-def show(titles: list[str], pictures: Any) -> None:
-    """Print pictures of 8 x 8 pixels between 0 and 16 side by side."""
-    print("\n  " + "   ".join(title.ljust(16) for title in titles))
-    shades = SHADES[(np.clip(pictures, 0, 16) / 3.3).astype(int)].reshape(-1, 8, 8)
-    for lines in shades.transpose(1, 0, 2):
-        print("  " + "   ".join("".join(2 * shade for shade in line) for line in lines))
+def show(axes, pictures, titles, color=None):
+    """Draw pictures of 8 x 8 pixels side by side, with the selected pixels as dots of a color."""
+    for ax, picture, title in zip(axes, pictures, titles, strict=True):
+        ax.imshow(picture.reshape(8, 8), cmap="gray", vmin=0, vmax=16)
+        if color:
+            ax.plot(model.col_indices_ % 8, model.col_indices_ // 8, ".", color=color, ms=5)
+        ax.set_title(title, fontsize=9)
+        ax.set_axis_off()
 
 
-print(f"Ten of {len(known)} images represent the others:")
-for five in model.row_indices_.reshape(2, 5):
-    show([f"a {digits[i]}" for i in five], known[five])
+fig, axes = plt.subplots(1, 10, figsize=(10, 1.4), layout="constrained")
+show(axes, known[model.row_indices_], names)
+plt.show()
 
-print("\nTwenty of the 64 pixels are selected. From these, all pixels of unseen images are predicted.")
+# %%
+# Twenty pixels, drawn as dots, are selected. From these, all pixels of unseen images are predicted.
 predicted = model.complete(unseen[:, model.col_indices_])
-selected = np.zeros(64)
-selected[model.col_indices_] = 16
-for i in (0, 150):
-    show(["the pixels", f"a {digits[1500 + i]}", "predicted"], [selected, unseen[i], predicted[i]])
-
 error = np.linalg.norm(unseen - predicted) / np.linalg.norm(unseen)
-print(f"\nThe relative error over all {len(unseen)} unseen images is {error:.0%}.")
+print(f"The relative error over all {len(unseen)} unseen images is {error:.0%}.")
+fig, axes = plt.subplots(2, 10, figsize=(10, 2.4), layout="constrained")
+show(axes[0], unseen[:10], [f"a {digit}" for digit in digits[1500:1510]], color="red")
+show(axes[1], predicted[:10], ["predicted"] * 10)
+plt.show()

@@ -1,7 +1,14 @@
-"""Select representative functions of SciPy and scikit-learn from their docstrings, and find the topic of new texts."""
+"""
+Topics of texts
+===============
+
+Twelve functions of SciPy and scikit-learn stand for all others, by the words of their docstrings. Each is a topic with
+an anchor word, and new texts are assigned to these topics.
+"""
 
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from cosep import CoSeparableNMF, describe
@@ -16,6 +23,7 @@ print(f"refitted components {model.refitted_fidelity_:.1%}. No twelve components
 print(f"{model.fidelity_bound_.refitted:.1%}.")
 print("Anchor words:", *corpus.words[model.col_indices_])
 
+# %%
 # Each selected function is a topic, and every function belongs to the topic with the largest share in it.
 named = replace(model.factorization_, row_names=corpus.documents, col_names=corpus.words)
 topics = describe(corpus.counts, named).topics
@@ -24,6 +32,15 @@ for topic in topics:
     closest = ", ".join(entry.name.split(".")[-1] for entry in topic.closest[:3])
     print(f"  {topic.name:38s} {topic.size:4d}  {closest}")
 
+fig, axes = plt.subplots(3, 4, figsize=(11, 6.5), layout="constrained")
+for ax, topic in zip(axes.flat, topics, strict=True):
+    ax.barh([entry.name for entry in topic.columns[:6]], [entry.value for entry in topic.columns[:6]])
+    ax.invert_yaxis()
+    ax.set_title(topic.name.split(".")[-1], fontsize=10)
+    ax.set_xticks([])
+plt.show()
+
+# %%
 # A new text is a mixture of the fitted components; that with the largest share, in the norm of the model, is its topic.
 texts = [
     "Remove the high frequency noise from a signal with a digital filter",

@@ -202,7 +202,7 @@ def splits(results: Results) -> str:
     )
     return (
         f"Rows and columns that GSPA and GS-FGM select, of r in all; as printed: {found} of {len(lines)} sets. There "
-        f"is no public code for GS-FGM; its start and its stopping are our reading (docs/methods.md).\n\n{table(lines)}"
+        f"is no public code for GS-FGM; its start and its stopping are our reading (docs/paper.md).\n\n{table(lines)}"
     )
 
 
@@ -229,7 +229,7 @@ def labels_chapter(results: Results) -> str:
     return (
         "### Clusters by both rules\n\n"
         "Average accuracy, percent. Own labels weigh an entry of the factor by the size of what it multiplies "
-        "(docs/methods.md, Clusters); those of the default do so with factors that were fitted in the degree norm.\n\n"
+        "(docs/clusters.md); those of the default do so with factors that were fitted in the degree norm.\n\n"
         f"{table(lines)}\nBy own labels the first for documents is "
         f"{best['documents']}; for words {best['words']}. Differences below a point are within the lottery of ties and "
         "local minima.\n"

@@ -12,6 +12,7 @@ from types import CodeType, FunctionType
 import pytest
 from hypothesis import HealthCheck, settings
 
+from browsing import launched
 from kinds import KINDS
 
 # Continuous integration tries the same examples every time; everywhere else new ones are drawn. Nothing is timed.
@@ -89,6 +90,13 @@ def cluster(tmp_path_factory):
         silence_logs=50,
     ) as workers:
         yield workers
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, launched when first asked for."""
+    with launched() as chromium:
+        yield chromium
 
 
 @pytest.fixture

@@ -2,20 +2,27 @@
 
 import doctest
 import re
+import runpy
 from pathlib import Path
 
+import matplotlib as mpl
+import matplotlib.image
 import pytest
+import typer
 
 import cosep
+from cosep.cli.app import app
 from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS, EITHER_SELECTORS
 
 ROOT = Path(__file__).parents[1]
-METHODS = ROOT / "docs" / "methods.md"
 PAGES = sorted(
     page
     for pattern in ("docs/**/*.md", "README.md", "CONTRIBUTING.md", "benchmarks/*.md", "fuzz/*.md")
     for page in ROOT.glob(pattern)
 )
+EXAMPLES = [
+    page for page in PAGES if page.is_relative_to(ROOT / "docs") and "\n>>> " in page.read_text(encoding="utf-8")
+]
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -37,20 +44,18 @@ def factorizations():
 
 
 def test_every_method_is_a_heading_or_a_bold_term():
-    text = METHODS.read_text(encoding="utf-8")
+    text = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.md"))
     described = set(re.findall(r"^#+ `(\w+)`$|\*\*`(\w+)`\*\*", text, re.MULTILINE))
     described = {heading or term for heading, term in described}
     names = {*COLUMN_SELECTORS, *EITHER_SELECTORS, *BOTH_SELECTORS, *cosep.__all__, *factorizations()}
     assert names - described == {"__version__"}
 
 
-def test_every_example_on_the_page_of_methods_runs():
-    blocks = FENCED.findall(METHODS.read_text(encoding="utf-8"))
-    assert blocks
-    assert all(language == "python" and block.startswith(">>> ") for language, block in blocks)
+@pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_example_of_a_page_runs(page):
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    failed, tried = doctest.testfile(str(METHODS), module_relative=False, optionflags=flags, encoding="utf-8")
-    assert (failed, tried > len(blocks)) == (0, True)
+    failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=flags, encoding="utf-8")
+    assert (failed, tried > 0) == (0, True)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -62,3 +67,29 @@ def test_every_relative_link_leads_somewhere(page):
         goal = (page.parent / path).resolve() if path else page
         assert goal.exists(), target
         assert not anchor or anchor in anchors(goal), target
+
+
+def test_the_pictures_of_a_small_matrix_can_be_drawn_again(tmp_path, monkeypatch):
+    names = runpy.run_path(str(ROOT / "docs" / "images" / "draw.py"))
+    monkeypatch.setitem(names["model_picture"].__globals__, "HERE", tmp_path)
+    names["main"]()
+    for name in ("model.png", "fidelity.png"):
+        assert mpl.image.imread(tmp_path / name).shape == mpl.image.imread(ROOT / "docs" / "images" / name).shape
+
+
+def test_every_option_on_a_page_is_one_of_the_command():
+    commands = typer.main.get_command(app).commands
+    options = {
+        name: {opt for one in command.params for opt in (*one.opts, *one.secondary_opts)}
+        for name, command in commands.items()
+    }
+    for page in PAGES:
+        for line in page.read_text(encoding="utf-8").splitlines():
+            used = re.match(r"\s*(?:\S+ \| )?cosep (\w+) ", line.partition("#")[0])
+            if used and used[1] in options and not line.startswith("#"):
+                assert set(re.findall(r" (--[a-z-]+)", line.partition("#")[0])) <= options[used[1]] | {"--help"}, line
+    described = (ROOT / "docs" / "command.md").read_text(encoding="utf-8") + (ROOT / "docs" / "texts.md").read_text(
+        encoding="utf-8"
+    )
+    known = set().union(*options.values(), {"--help", "--install-completion"})
+    assert set(re.findall(r"`(--[a-z-]+)", described)) <= known

@@ -294,6 +294,22 @@ def test_a_scheduler_that_cannot_be_reached_does_not_become_the_default(monkeypa
     assert by_dask(X, [X.shape[0]]).reduce(told, 1).total.tolist() == X.sum(axis=0).tolist()
 
 
+def test_a_client_that_could_not_connect_does_not_keep_the_process_from_ending():
+    """It was closed when the process ended, which took 20 seconds and left a traceback."""
+    pytest.importorskip("distributed")
+    code = """
+from cosep.matrix.dask import on_cluster
+try:
+    on_cluster("nowhere").__enter__()
+except ValueError as error:
+    kept = error
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "'nowhere' cannot be reached" in run.stdout
+    assert run.stderr == ""
+
+
 def test_a_scheduler_that_ends_or_starts_anew_is_said_to_be_lost_and_not_waited_for(tmp_path):
     pytest.importorskip("distributed")
     program = [sys.executable, "-W", "ignore", "-c", LOST, str(tmp_path)]

@@ -1,33 +1,19 @@
 """The page in a browser: drawn, quiet, reachable by keyboard, readable everywhere, and inert to hostile names."""
 
-import os
 import re
-import shutil
 import time
-from contextlib import contextmanager
 from itertools import product
 
 import numpy as np
 import pytest
-from playwright.sync_api import sync_playwright
 
 import stand_ins
+from browsing import SIZES, opened
 from cosep.findings.describe import describe
 from cosep.findings.wording import brief
 from cosep.report import write_report
 
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 FIGURES = ("matrix", "core", "errors", "stability", "path", "rank")
-SIZES = {"wide": {"width": 1280, "height": 900}, "narrow": {"width": 400, "height": 800}}
 PAPERS = {"light": "rgb(255, 255, 255)", "dark": "rgb(26, 33, 37)"}
 PATIENCE = 30.0
 # What text, and a picture, needs to be readable, by WCAG 2.2, level AA.
@@ -45,19 +31,6 @@ CASES = {
 def _named(X, rows, cols):
     result = stand_ins.factorize(X, rows, cols)
     return X, result, [f"What document {i} says." for i in range(len(X))]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Chromium, or a skip where there is none; under CI=true that is a failure."""
-    path = os.environ.get("COSEP_CHROMIUM") or shutil.which("chromium")
-    if path is None:
-        missing = "no chromium here: `make browser` installs it, COSEP_CHROMIUM names another"
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(missing)
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")
@@ -86,21 +59,6 @@ def page_of(tmp_path_factory):
         return written[case]
 
     return write
-
-
-@contextmanager
-def opened(browser, path, **options):
-    """Open a page, and at the end demand that it was quiet and asked for nothing but itself."""
-    complaints, requests = [], []
-    with browser.new_context(viewport=SIZES["wide"], **options) as context:
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        context.on("request", lambda request: requests.append(request.url))
-        page.goto(path.as_uri())
-        yield page
-    assert complaints == []
-    assert [url for url in requests if not url.startswith("data:")] == [path.as_uri()]
 
 
 def wait_for(page, condition):

@@ -39,6 +39,8 @@ class Planted(Selection):
         The planted rows and columns.
     row_identifiable, col_identifiable : ndarray of bool or None
         Whether ``row_indices[k]`` (``col_indices[k]``) is identifiable.
+    gap, n_iter, history
+        As in every `Selection`; nothing was solved, so that they are empty.
     """
 
     row_identifiable: NDArray[np.bool_] | None = None

@@ -40,7 +40,7 @@ class CoSeparableNMF(BiclusterMixin, Answers, Completion):
     method : str or callable, default "faithful"
         Name of a selector of rows and columns ("faithful", "predictive", which selects a panel to predict the other
         columns from, "cosfgm" or "cur"), name of a selector of columns, which is then run on each side ("spa", "snpa",
-        "fgm" and others; docs/methods.md describes all of them, an unknown name raises ValueError and lists them), or
+        "fgm" and others; docs/selectors.md describes all of them, an unknown name raises ValueError and lists them), or
         any function ``(X, n_rows, n_cols) -> Selection``. "spa" is SPA+; the paper runs it un-normalised on documents,
         ``both_sides(partial(spa, normalize=False))``.
     scaling : {"degree", "rows", "columns", "sinkhorn"}, pair of array-like, or None, default "degree"

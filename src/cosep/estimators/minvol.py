@@ -50,7 +50,7 @@ class MinVolNMF(Factorizer):
     n_iter_ : int
         Iterations of the fit.
     history_ : tuple
-        The objective at the start and after each iteration; see `cosep.nmf.minvol.minvol`.
+        The objective at the start and after each iteration; see ``cosep.nmf.minvol``.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 

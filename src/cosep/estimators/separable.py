@@ -34,8 +34,8 @@ class SeparableNMF(Factorizer):
     n_components : int
         How many columns or rows to select.
     method : str or callable, default "spa"
-        Name of a selector of columns, such as "spa", "snpa" or "fgm" (docs/methods.md describes all of them; an unknown
-        name raises ValueError and lists them), or any function ``(X, r) -> Selection`` of columns.
+        Name of a selector of columns, such as "spa", "snpa" or "fgm" (docs/selectors.md describes all of them; an
+        unknown name raises ValueError and lists them), or any function ``(X, r) -> Selection`` of columns.
     axis : {"columns", "rows"}
         Which to select.
     preselect : int or None

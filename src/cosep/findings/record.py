@@ -271,7 +271,13 @@ class Findings(Readable):
     versions: dict[str, str]
 
     def topics_from(self, first: int) -> tuple[int, float]:
-        """Return how many rows the topics from a position on speak for together, and what they explain."""
+        """Return how many rows the topics from a position on speak for together, and what they explain.
+
+        Parameters
+        ----------
+        first : int
+            The position of the first of these topics.
+        """
         rest = self.topics[first:]
         return sum(topic.size for topic in rest), sum(topic.explains for topic in rest)
 

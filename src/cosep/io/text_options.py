@@ -38,7 +38,7 @@ class TextOptions:
         Whether to ignore case.
     vocabulary : tuple of str, optional
         Count only these words, in this order, such as the column names of a matrix that new texts are compared with.
-        Then `min_df`, `max_df` and `top_words` are ignored. Default: all words.
+        Then ``min_df``, ``max_df`` and ``top_words`` are ignored. Default: all words.
     max_df : int or float, optional
         Keep words that occur in at most this many texts. A float is a share of the texts. Default: 0.9 if there are at
         least 20 texts, because words that nearly every text has, such as the name of a product in its documentation,
@@ -52,7 +52,7 @@ class TextOptions:
     sublinear : bool, default False
         Replace a count c by ``1 + ln(c)``, so that a word that one text repeats counts less.
     idf : tuple of float, optional
-        The factor of each word of `vocabulary`, for `tfidf`. Default: that of the texts themselves.
+        The factor of each word of ``vocabulary``, for ``tfidf``. Default: that of the texts themselves.
 
     Examples
     --------
@@ -100,7 +100,13 @@ class TextOptions:
             _set(self, "idf", _checked_idf(self.idf, self.vocabulary))
 
     def largest_frequency(self, n_texts: int) -> float:
-        """Return `max_df`, or its default for this many texts."""
+        """Return ``max_df``, or its default for this many texts.
+
+        Parameters
+        ----------
+        n_texts : int
+            The number of texts.
+        """
         if self.max_df is None:
             return MAX_SHARE if n_texts >= MIN_TEXTS else 1.0
         return self.max_df
@@ -112,7 +118,15 @@ class TextOptions:
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any], vocabulary: Iterable[str] | None = None) -> "TextOptions":
-        """Return options from the result of `to_mapping` and the words to count; without words, also without idf."""
+        """Return options from the result of `to_mapping` and the words to count; without words, also without idf.
+
+        Parameters
+        ----------
+        settings : mapping
+            What `to_mapping` returned.
+        vocabulary : iterable of str, optional
+            The words to count, such as the names of columns. Default: the words of the texts.
+        """
         known = {field.name for field in fields(cls)} - {"vocabulary"}
         if not isinstance(settings, Mapping) or not all(isinstance(name, str) and name in known for name in settings):
             msg = f"settings={shown(settings)} must be a mapping with keys among {', '.join(sorted(known))}."

@@ -172,10 +172,13 @@ def _client() -> Any:
 def on_cluster(address: str) -> Iterator[None]:
     """Compute on the workers of the cluster whose scheduler has this address."""
     distributed = optional("distributed", "a scheduler", "dask")
+    # Not as the default of the process, and made in two steps: a client that could not connect would stay the default,
+    # or wait until the process ends and then fail to close.
+    client = distributed.Client.__new__(distributed.Client)
     try:
-        # Not as the default of the process: a client that could not connect would stay the default.
-        client = distributed.Client(address, timeout=TIMEOUT, set_as_default=False)
+        client.__init__(address, timeout=TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:
+        client.close()
         msg = f"scheduler={shown(address)} cannot be reached ({one_line(error, 150)}); name a running one, such as 'tcp://127.0.0.1:8786'."
         raise ValueError(msg) from error
     with client, dask.config.set(scheduler=client):

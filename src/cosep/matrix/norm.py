@@ -92,7 +92,13 @@ class Scaling:
         return np.ldexp(self.rows, -_exponent(self.rows)), np.ldexp(self.cols, -_exponent(self.cols))
 
     def apply(self, M: LocalMatrix) -> LocalMatrix:
-        """Return ``diag(rows) X diag(cols)``."""
+        """Return ``diag(rows) X diag(cols)``.
+
+        Parameters
+        ----------
+        M : LocalMatrix
+            X, as the package holds it.
+        """
         scaled = M.scaled(*self.unit())
         return recheck(scaled).with_exponent(scaled, _exponent(self.rows) + _exponent(self.cols))
 

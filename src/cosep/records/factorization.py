@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from cosep.matrix.checks import check_indices
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.norm import Scaling
-from cosep.matrix.sparse_structure import is_sound
 from cosep.matrix.validation import as_matrix
 from cosep.records.archive import write_arrays
 from cosep.records.fidelity import CoreDiagnosis, Fidelity
 from cosep.records.model_file import ARRAYS, OTHER_SIDE, pack, read_checked, unpack
 from cosep.records.panel_moments import PanelMoments
-from cosep.records.product import CANCELLATION, balanced, mantissa, relative_error, relative_row_errors
+from cosep.records.parts import checked_part
+from cosep.records.product import CANCELLATION, balanced, mantissa, product_of, relative_error, relative_row_errors
 from cosep.records.selection import Selection
 from cosep.records.shares import shares_table, side_grids
 from cosep.utils.display import Readable, View, grid_of
@@ -79,7 +78,7 @@ class Factorization(Readable):
     def __post_init__(self) -> None:
         for name in ARRAYS:
             if getattr(self, name) is not None or name in {"row_factor", "col_factor"}:
-                object.__setattr__(self, name, _checked_part(name, getattr(self, name)))
+                object.__setattr__(self, name, checked_part(name, getattr(self, name)))
         factors = {"row_factor": self.row_factor, "core": self.core, "col_factor": self.col_factor}
         shapes = {name: part.shape for name, part in factors.items() if part is not None}
         if any(a[1] != b[0] for a, b in pairwise(shapes.values())):
@@ -150,6 +149,11 @@ class Factorization(Readable):
         """Return ``row_factor @ core @ col_factor``, all of it or the given rows (an index array or a slice).
 
         The result is float64 if the range of float32 is too small; entries beyond that of float64 are infinite.
+
+        Parameters
+        ----------
+        rows : array-like of int or slice, optional
+            The rows to return. Default: all.
         """
         try:
             left = self.row_factor if rows is None else self.row_factor[rows]
@@ -159,7 +163,7 @@ class Factorization(Readable):
             raise ValueError(msg) from error
         parts = [part for part in (left, self.core, self.col_factor) if part is not None]
         with np.errstate(over="ignore", invalid="ignore"):
-            product = _product(parts)
+            product = product_of(parts)
             if np.isfinite(product).all():
                 return product
             W, H, exponent = self._thin()
@@ -170,6 +174,11 @@ class Factorization(Readable):
 
         ``||X||^2 - 2 <X, WH> + ||WH||^2`` costs O(nnz r); if it cancels to a small difference, the residual is summed
         over blocks of rows instead. X may have negative entries if the factors have.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m, n)
+            The matrix that was factored.
         """
         return relative_error(*self._thin_beside(X, self.scaling))
 
@@ -177,6 +186,11 @@ class Factorization(Readable):
         """``||x_i - reconstruction_i|| / ||x_i||`` for each row of X in the norm of ``scaling``; nan for a zero row.
 
         As accurate for small errors and as fast as `relative_error`. For columns use ``self.T.row_errors(X.T)``.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m, n)
+            The matrix that was factored.
 
         Examples
         --------
@@ -219,13 +233,24 @@ class Factorization(Readable):
         return Fidelity(rows, cols, core, 1.0 - errors[3] * errors[3])
 
     def plain_fidelity(self, X: Any) -> Fidelity:
-        """Return the same shares in the plain Frobenius norm, with the sample weights of ``scaling`` if it has any."""
+        """Return the same shares in the plain Frobenius norm, with the sample weights of ``scaling`` if it has any.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m, n)
+            The matrix that was factored.
+        """
         return replace(self, scaling=None if self.scaling is None else self.scaling.plain).fidelity(X)
 
     def relative_errors(self, X: Any) -> tuple[float | None, float | None, float | None, float]:
         """Return the relative errors that belong to the fidelities of rows, columns, core and refitted factors.
 
         They are accurate where fidelities are too close to one.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (m, n)
+            The matrix that was factored.
         """
         M = self._checked(X)
         U, V = self.row_weights, self.col_weights
@@ -283,12 +308,23 @@ class Factorization(Readable):
         return W, H, row_exponent + col_exponent + core_exponent + more
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one ``.npz`` file with exactly this name; it appears only when it is complete."""
+        """Write everything to one ``.npz`` file with exactly this name; it appears only when it is complete.
+
+        Parameters
+        ----------
+        path : path-like
+            The file to write. An existing one is replaced.
+        """
         write_arrays(_checked_path(path), pack(vars(self)))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Factorization":
         """Read a file written by `save`. Nothing in it is executed.
+
+        Parameters
+        ----------
+        path : path-like
+            The file to read.
 
         Raises
         ------
@@ -310,36 +346,5 @@ class Factorization(Readable):
             raise ValueError(one_line(msg, 2000)) from error
 
 
-def _checked_part(name: str, part: Any) -> NDArray[Any]:
-    """Return a part of a factorization as an array of its kind: floats, whole numbers or text."""
-    if scipy.sparse.issparse(part) and not is_sound(part):
-        msg = f"{name} is a broken {part.format} matrix: its parts do not fit its shape {part.shape}; rebuild it."
-        raise ValueError(msg)
-    try:
-        array = np.asarray(part.toarray() if scipy.sparse.issparse(part) else part)
-    except Exception:  # noqa: BLE001 - objects that imitate others may raise anything
-        array = np.zeros(0, dtype=object)
-    if name.endswith("_names"):
-        if array.ndim == 1 and (array.dtype.kind == "U" or all(isinstance(entry, str) for entry in array.tolist())):
-            return array
-        msg = f"{name} must be a list of text, got {shown(part)}; convert the names with str first."
-        raise ValueError(msg)
-    if name.endswith("_labels"):
-        if array.ndim == 1 and array.dtype.kind in "iu":
-            return array
-        msg = f"{name} must be a list of whole numbers, got {shown(part)}."
-        raise ValueError(msg)
-    masked = isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part)
-    if array.ndim != 2 or array.dtype.kind not in "fiub" or masked or not np.isfinite(array).all():
-        msg = f"{name} must be a matrix of finite real numbers, got type {array.dtype} and shape {array.shape}."
-        raise ValueError(msg)
-    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
-
-
 def _checked_path(path: Any) -> Path:
     return check_path(path, "path", "the name of a file")
-
-
-def _product(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    left, *inner, right = parts
-    return np.asarray(left @ (inner[0] @ right if inner else right))

@@ -95,3 +95,9 @@ def balanced(row_factor: NDArray[Any], col_factor: NDArray[Any]) -> tuple[Array,
     top = int(exponents.max()) if len(exponents) else 0
     shifts = np.minimum(of_rows + of_cols - top, 0)
     return np.ldexp(W, -of_rows), np.ldexp(H, (shifts - of_cols)[:, None]), top
+
+
+def product_of(factors: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return the product of two or three factors, from the right."""
+    left, *inner, right = factors
+    return np.asarray(left @ (inner[0] @ right if inner else right))

@@ -1,7 +1,7 @@
 """Selectors, one published algorithm per file, and the dicts of their names.
 
 To add a selector of columns, write its file, add it to COLUMN_SELECTORS and to ``__all__`` here, and describe it in
-docs/methods.md. The estimators, the command, the tests and the fuzzer read the dicts; `cosep` exports ``__all__``.
+docs/selectors.md. The estimators, the command, the tests and the fuzzer read the dicts; `cosep` exports ``__all__``.
 """
 
 from collections.abc import Callable

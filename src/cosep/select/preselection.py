@@ -64,7 +64,13 @@ class Preselection(Readable):
     weights: Array
 
     def original(self, positions: Any) -> Indices:
-        """Return the columns of the matrix at the given positions among the representatives."""
+        """Return the columns of the matrix at the given positions among the representatives.
+
+        Parameters
+        ----------
+        positions : array-like of int
+            Positions among the representatives, such as those that a selector has returned.
+        """
         count = len(self.representatives)
         return self.representatives[check_indices(positions, "positions", count, "the number of representatives")]
 

@@ -112,7 +112,13 @@ class MinimalCore(CoSeparability):
     cols: ExtremeRays
 
     def admits(self, n_rows: int, n_cols: int) -> bool:
-        """Return whether X is co-(n_rows, n_cols)-separable: both are at least those of the smallest core."""
+        """Return whether X is co-(n_rows, n_cols)-separable: both are at least those of the smallest core.
+
+        Parameters
+        ----------
+        n_rows, n_cols : int
+            The size of a core.
+        """
         m, n = self.data.shape
         asked = check_count(n_rows, "n_rows", m, "n_samples"), check_count(n_cols, "n_cols", n, "n_features")
         return all(size >= least for size, least in zip(asked, self.shape, strict=True))
