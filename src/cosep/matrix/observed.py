@@ -1,0 +1,218 @@
+"""Observed: a matrix of which some entries were not observed, its gaps.
+
+Either the gaps or the observed entries are listed, whichever are fewer for a dense matrix; of a sparse matrix of which
+only stored entries are observed, those. Answers are those for the matrix divided by its power of two, as those of a
+`LocalMatrix`.
+
+Notation
+--------
+X : data, m x n, zero in its gaps; W : m x r and H : r x n with W H about X; D, E : factors of rows and columns
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from cosep.kernels.gaps import listed_sums, product_at
+from cosep.matrix.completed import Completed
+from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
+from cosep.matrix.positions import Listed, Positions, positions_at
+from cosep.utils.types import Array, Indices
+
+
+class Observed:
+    """A matrix with gaps.
+
+    Parameters
+    ----------
+    zeroed : LocalMatrix
+        The matrix with zeros in its gaps.
+    listed : Positions
+        The gaps, or the observed entries.
+    lists_gaps : bool
+        Whether the gaps are listed.
+    """
+
+    def __init__(self, zeroed: LocalMatrix, listed: Positions, *, lists_gaps: bool) -> None:
+        self.zeroed, self.listed, self.lists_gaps = zeroed, listed, lists_gaps
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and number of columns."""
+        return self.zeroed.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the data."""
+        return self.zeroed.dtype
+
+    @cached_property
+    def T(self) -> "Observed":
+        """The transpose, sharing memory."""
+        return Observed(self.zeroed.T, self.listed.T, lists_gaps=self.lists_gaps)
+
+    @property
+    def by_rows(self) -> Listed:
+        """What is listed of each row."""
+        return self.listed.by_rows
+
+    @property
+    def n_observed(self) -> int:
+        """The number of observed entries."""
+        m, n = self.shape
+        return m * n - len(self.listed) if self.lists_gaps else len(self.listed)
+
+    @property
+    def n_missing(self) -> int:
+        """The number of gaps."""
+        return self.shape[0] * self.shape[1] - self.n_observed
+
+    @cached_property
+    def observed_per_row(self) -> Array:
+        """The number of observed entries of each row."""
+        return self.observed_sums(np.ones((self.shape[1], 1)))[:, 0]
+
+    def observed_sums(self, B: Array) -> Array:
+        """Return the sums over those rows of B whose columns are observed, for each row."""
+        sums = listed_sums(*self.by_rows, np.ascontiguousarray(B))
+        return np.asarray(B.sum(axis=0) - sums if self.lists_gaps else sums)
+
+    def gap_sums(self, B: Array) -> Array:
+        """Return the sums over those rows of B whose columns are gaps, for each row."""
+        return np.asarray(B.sum(axis=0) - self.observed_sums(B))
+
+    def rows(self, rows: Indices | slice) -> "Observed":
+        """Return the given rows."""
+        return Observed(self.zeroed.rows(rows), self.listed.take_rows(rows), lists_gaps=self.lists_gaps)
+
+    def mask(self, rows: slice) -> NDArray[np.bool_]:
+        """Return which entries of a few rows are gaps."""
+        listed = self.listed.mask(rows)
+        return listed if self.lists_gaps else ~listed
+
+    def is_gap(self, rows: Indices, cols: Indices) -> NDArray[np.bool_]:
+        """Return which entries of a few rows and columns are gaps."""
+        gaps = [self.mask(slice(int(i), int(i) + 1))[0, cols] for i in rows]
+        return np.array(gaps, dtype=bool).reshape(len(rows), len(cols))
+
+    def take(self, rows: Indices | None, cols: Indices | None, W: Array, H: Array) -> Array:
+        """Return the dense block of the given rows or columns, or both, which are few, with gaps filled by ``W H``."""
+        if rows is None:
+            assert cols is not None  # noqa: S101
+            return self.T.take(cols, None, H.T, W.T).T
+        wanted = np.arange(self.shape[1]) if cols is None else cols
+        block, gaps = self.zeroed.take(rows, wanted), self.is_gap(rows, wanted)
+        block[gaps] = (W[rows] @ H[:, wanted])[gaps]
+        return block
+
+    def row_slices(self) -> Iterator[slice]:
+        """Yield all rows, a few at a time."""
+        m, n = self.shape
+        size = max(1, BLOCK_ENTRIES // max(n, 1))
+        return (slice(start, min(start + size, m)) for start in range(0, m, size))
+
+    def completed(self, W: Array, H: Array, D: Array | None = None, E: Array | None = None) -> LocalMatrix:
+        """Return ``D Y E``, where Y is X with its gaps filled by ``W H``, both nonnegative.
+
+        The result has the power of two of X. It is a `Completed` matrix if X is sparse and its observed entries are
+        listed, otherwise one of the kind of X.
+        """
+        m, n = self.shape
+        X = self.zeroed
+        D, E = np.ones(m) if D is None else D, np.ones(n) if E is None else E
+        if not X.is_sparse:
+            return self._completed_dense(W, H, D, E)
+        if self.lists_gaps:
+            indices, indptr = self.by_rows
+            products = product_at(indices, indptr, np.ascontiguousarray(W), np.ascontiguousarray(H.T))
+            filled = scipy.sparse.csr_array((products, indices, indptr), shape=self.shape) + X.mantissa.raw
+            return LocalMatrix(scipy.sparse.csr_array(filled)).scaled(D, E).with_exponent(X, 0)
+        R = LocalMatrix(self._residual(W, H))
+        return Completed(R.scaled(D, E).raw, W * D[:, None], H * E).with_exponent(X, 0)
+
+    def _completed_dense(self, W: Array, H: Array, D: Array, E: Array) -> LocalMatrix:
+        values = np.empty(self.shape)
+        for rows in self.row_slices():
+            block = self.zeroed.take(rows=rows)
+            gaps = self.mask(rows)
+            block[gaps] = (W[rows] @ H)[gaps]
+            np.multiply(block, D[rows, None] * E, out=values[rows])
+        return LocalMatrix(values).with_exponent(self.zeroed, 0)
+
+    def squared_error(self, W: Array, H: Array, D: Array, E: Array) -> float:
+        """``||D (X - W H) E||_F^2`` over the observed entries."""
+        if self.zeroed.is_sparse and not self.lists_gaps:
+            return LocalMatrix(self._residual(W, H)).scaled(D, E).squared_norm()
+        total = 0.0
+        for rows in self.row_slices():
+            left = (self.zeroed.take(rows=rows) - W[rows] @ H) * D[rows, None] * E
+            left[self.mask(rows)] = 0.0
+            total += float(np.vdot(left, left))
+        return total
+
+    def squared_norm(self, D: Array, E: Array) -> float:
+        """``||D X E||_F^2`` over the observed entries."""
+        return self.zeroed.squared_norm_in(D, E)
+
+    def _residual(self, W: Array, H: Array) -> Any:
+        """Return X minus ``W H`` at the stored entries."""
+        stored = self.zeroed.stored_by_rows().raw
+        products = product_at(stored.indices, stored.indptr, np.ascontiguousarray(W), np.ascontiguousarray(H.T))
+        return scipy.sparse.csr_array((stored.data - products, stored.indices, stored.indptr), shape=self.shape)
+
+    def without(self, share: float, most: int) -> tuple["Observed", "Observed"]:
+        """Return the matrix without some of its observed entries, and with those alone, always the same ones.
+
+        They are about this share of the observed entries, at most so many, spread over the whole matrix.
+        """
+        random = np.random.RandomState(0)
+        n_kept = min(max(int(share * self.n_observed), 1), most)
+        flat, m, n = self.listed.flat(), *self.shape
+        if self.lists_gaps:
+            drawn = np.unique(random.randint(0, m * n, size=2 * n_kept, dtype=np.int64))
+            drawn = drawn[~np.isin(drawn, flat)]
+            chosen = np.sort(random.permutation(drawn)[:n_kept])
+            rest = np.union1d(flat, chosen)
+        else:
+            where = np.sort(random.choice(len(flat), n_kept, replace=False)) if n_kept < len(flat) else np.arange(1)
+            chosen, rest = flat[where], np.delete(flat, where)
+        rows, cols = np.divmod(chosen, n)
+        values = self.zeroed.mantissa.entries(rows, cols)
+        alone = positions_at(chosen, self.shape)
+        held = LocalMatrix(scipy.sparse.csr_array((values, *alone.by_rows), shape=self.shape))
+        less = _Less(self.zeroed.mantissa, held)
+        known = Observed(less, positions_at(rest, self.shape), lists_gaps=self.lists_gaps)
+        return known, Observed(held, alone, lists_gaps=False)
+
+
+class _Less(LocalMatrix):
+    """A matrix minus a sparse one, for products and norms only."""
+
+    def __init__(self, M: LocalMatrix, less: LocalMatrix) -> None:
+        super().__init__(None)
+        self._M, self._less = M, less
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._M.shape
+
+    @property
+    def is_sparse(self) -> bool:
+        return self._M.is_sparse
+
+    @property
+    def T(self) -> "_Less":
+        return _Less(self._M.T, self._less.T)
+
+    def squared_norm_in(self, D: Array, E: Array) -> float:
+        return self._M.squared_norm_in(D, E) - self._less.squared_norm_in(D, E)
+
+    def dot(self, B: Array) -> Array:
+        return self._M.dot(B) - self._less.dot(B)
+
+    def cross(self, B: Array) -> Array:
+        return self._M.cross(B) - self._less.cross(B)

@@ -1,0 +1,239 @@
+"""Nonnegative factors of a matrix with gaps.
+
+The objective is the squared error over the observed entries, plus a share w of the squared distance of the filled gaps
+from a *profile*: what the level of the row and the share of the column suggest. Few observed entries determine
+many weights badly; with w = 0 the gaps would be filled by anything. w is chosen by observed entries that are left out,
+and is zero if the factors explain them exactly.
+
+Notation
+--------
+X : data, m x n; D, E : factors of rows and columns in the norm
+a, b : profile, ``a b'`` is of rank one; w : its weight
+U : mixtures of the rows, X ~ U H; r : number of components
+S : core; P1, P2 : factors, X ~ P1 S P2
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cosep.kernels.gaps import orthant_with_gaps
+from cosep.matrix.local import LocalMatrix
+from cosep.matrix.observed import Observed
+from cosep.solve.alternation import Budget, alternate
+from cosep.solve.svd_start import svd_start
+from cosep.utils.types import Array
+
+# Rounds of the fit of a profile.
+PROFILE_ROUNDS = 20
+# Weights of gaps that are tried, from the largest to the smallest: each fit starts from the one before.
+GAP_WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001, 0.0)
+# How many average entries the levels of rows and columns are drawn to their mean by, of which one is chosen.
+DRAWN = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
+# No smaller weight is tried when the error of left-out entries is larger than the smallest one by this factor.
+WORSE = 2.0
+# The share of observed entries that is left out to choose the weight, the number from which it is smaller, and the most.
+LEFT_OUT, ENOUGH, MOST = 0.1, 1_000, 100_000
+MIN_SHARE = 0.03
+
+
+class Levels(NamedTuple):
+    """How levels of rows are found: sum of the observed entries over sum of the profile there, both with an addition.
+
+    The additions draw the levels of rows with few observed entries to the mean level.
+    """
+
+    of_sum: float = 0.0
+    of_profile: float = 0.0
+
+    def of(self, sums: Array, shares: Array) -> Array:
+        """Return the levels from both sums; 0 for rows without a positive entry."""
+        levels = np.zeros_like(sums)
+        return np.divide(sums + self.of_sum, shares + self.of_profile, out=levels, where=(sums > 0) & (shares > 0))
+
+
+def levels_drawn_by(n_entries: float, sums: Array, shares: Array, profile: Array) -> Levels:
+    """Return the rule that draws levels to their mean as strongly as so many average entries would."""
+    added = n_entries * float(profile.mean())
+    total = float(shares.sum())
+    return Levels(added * float(sums.sum()) / total if total > 0 else 0.0, added)
+
+
+class Profile(NamedTuple):
+    """What gaps are drawn to.
+
+    Attributes
+    ----------
+    rows, cols : ndarray
+        a and b.
+    levels : Levels
+        The rule for a.
+    weight : float
+        w, what a gap counts as, relative to an observed entry.
+    """
+
+    rows: Array
+    cols: Array
+    levels: Levels = Levels()
+    weight: float = 1.0
+
+    @property
+    def T(self) -> "Profile":
+        """The profile of the transpose."""
+        return self._replace(rows=self.cols, cols=self.rows)
+
+
+def profile_of(X: Observed, copies: Array | None = None, drawn: float = 0.0) -> Profile:
+    """Return the profile of a matrix whose rows count as so many copies, by iterative proportional fitting.
+
+    If nothing is ``drawn``, ``a b'`` has the sums of the observed entries of each row and column. Otherwise levels of
+    rows and of columns are drawn to their mean, as strongly as so many average entries would.
+    """
+    m, n = X.shape
+    counts = np.ones(m) if copies is None else copies
+    row_sums, col_sums, b = X.zeroed.T.sums(), X.zeroed.cross(counts), np.ones(n)
+    for step in range(PROFILE_ROUNDS + 1):
+        shares = X.observed_sums(b[:, None])[:, 0]
+        rule = levels_drawn_by(drawn, row_sums, shares, b)
+        a = rule.of(row_sums, shares)
+        if step < PROFILE_ROUNDS:
+            shares = X.T.observed_sums((a * counts)[:, None])[:, 0]
+            b = levels_drawn_by(drawn, col_sums, shares, a * counts).of(col_sums, shares)
+    return Profile(a, b, rule)
+
+
+def row_levels(X: Observed, b: Array, levels: Levels) -> Array:
+    """Return the level of each row, given the profile of the columns."""
+    return levels.of(X.zeroed.T.sums(), X.observed_sums(b[:, None])[:, 0])
+
+
+class RowProblem:
+    """Mixtures of components that explain rows with gaps: ``min ||D (X - U H) E||`` over ``U >= 0``, with a profile.
+
+    Parameters
+    ----------
+    X : Observed
+    H : ndarray of shape (r, n)
+    E : ndarray of shape (n,)
+        Factors of the columns. Those of the rows do not matter.
+    profile : Profile
+    """
+
+    def __init__(self, X: Observed, H: Array, E: Array, profile: Profile) -> None:
+        scaled = np.ascontiguousarray((H * E).T)
+        p = profile.cols * E
+        listed, products = X.by_rows, np.ascontiguousarray(X.zeroed.dot(scaled * E[:, None]))
+        gram = scaled.T @ scaled
+        self._parts = (*listed, X.lists_gaps, scaled, gram, products, profile.rows, p, p @ scaled, profile.weight)
+        self._shape = X.shape[0], len(H)
+
+    def solve(self, start: Array | None = None) -> tuple[Array, Array]:
+        """Return U, and the squared error of each row without a constant."""
+        U = np.zeros(self._shape) if start is None else np.array(start, order="C")
+        values = np.empty(len(U))
+        orthant_with_gaps(*self._parts, U, values)
+        return U, values
+
+
+class Objective:
+    """``1/2 ||D (X - U H) E||^2 / ||D X E||^2`` over the observed entries, with the share of the gaps."""
+
+    def __init__(self, X: Observed, D: Array, E: Array, profile: Profile) -> None:
+        self.squares = D**2
+        self.total = max(X.squared_norm(D, E), np.finfo(np.float64).tiny)
+        gaps = X.gap_sums(((profile.cols * E) ** 2)[:, None])[:, 0]
+        self.constant = self.total + profile.weight * float((self.squares * profile.rows**2) @ gaps)
+
+    def of_rows(self, values: Array) -> float:
+        """Return the objective from the values of `RowProblem.solve`."""
+        return 0.5 * (self.constant + float(self.squares @ values)) / self.total
+
+
+class LowRank(NamedTuple):
+    """Factors that fill the gaps of a matrix, ``X ~ W H``, and the profile with the weight that was chosen."""
+
+    W: Array
+    H: Array
+    profile: Profile
+
+
+def low_rank(X: Observed, norm: tuple[Array, Array], r: int, copies: Array | None, budget: Budget) -> LowRank:
+    """Fill the gaps by a nonnegative factorization, with a profile and its weight that left-out entries choose.
+
+    ``norm`` are D and E; rows count as so many copies.
+    """
+    D, E = norm
+    known, left_out = X.without(*_left_out(X.n_observed))
+    profiles = [profile_of(known, copies, drawn) for drawn in DRAWN]
+    errors = [left_out.squared_error(one.rows[:, None], one.cols[None], D, E) for one in profiles]
+    drawn = int(np.argmin(errors))
+    W, H = _start(X, D, E, r, profiles[drawn])
+    best, chosen = np.inf, (W, H, 1.0)
+    for weight in GAP_WEIGHTS:
+        W, H = _fit(known, D, E, W, H, profiles[drawn]._replace(weight=weight), budget)
+        error = left_out.squared_error(W, H, D, E)
+        if error > WORSE * best:
+            break
+        if error < best:
+            best, chosen = error, (W, H, weight)
+    W, H, weight = chosen
+    profile = profile_of(X, copies, DRAWN[drawn])._replace(weight=weight)
+    return LowRank(*_fit(X, D, E, W, H, profile, budget), profile)
+
+
+def _start(X: Observed, D: Array, E: Array, r: int, profile: Profile) -> tuple[Array, Array]:
+    """Return factors of the matrix whose gaps are filled by a profile."""
+    A = X.completed(profile.rows[:, None], profile.cols[None], D, E).mantissa
+    W, H = svd_start(A, min(r, *X.shape))
+    return W * _inverse(D)[:, None], H * _inverse(E)
+
+
+def _left_out(n_observed: int) -> tuple[float, int]:
+    """Return the share of observed entries to leave out, and the most."""
+    return max(min(LEFT_OUT, LEFT_OUT * ENOUGH / n_observed), MIN_SHARE), MOST
+
+
+def _inverse(factors: Array) -> Array:
+    return np.divide(1.0, factors, out=np.zeros_like(factors), where=factors > 0)
+
+
+def _fit(X: Observed, D: Array, E: Array, W: Array, H: Array, profile: Profile, budget: Budget) -> tuple[Array, Array]:
+    """Lower the objective over W and H from a start."""
+    objective = Objective(X, D, E, profile)
+
+    def advance(W: Array, H: Array) -> tuple[Array, Array, float]:
+        H = RowProblem(X.T, W.T, D, profile.T).solve(H.T)[0].T
+        W, values = RowProblem(X, H, E, profile).solve(W)
+        return W, H, objective.of_rows(values)
+
+    W, H, _ = alternate(advance, *advance(W, H), budget)
+    return W, H
+
+
+class Refitted(NamedTuple):
+    """Factors of a matrix with gaps, ``X ~ P1 S P2``, and the objective at the start and after each alternation."""
+
+    P1: Array
+    P2: Array
+    objective: list[float]
+
+
+def refit_with_gaps(
+    X: Observed, norm: tuple[Array, Array], S: Array, start: tuple[Array, Array], profile: Profile, budget: Budget
+) -> Refitted:
+    """Lower the objective over P1 and P2 from a start; ``norm`` are D and E.
+
+    The factor of the shorter side is updated first, so that the answer for the transpose is the same.
+    """
+    (D, E), (P1, P2) = norm, start
+    if X.shape[0] < X.shape[1]:
+        found = refit_with_gaps(X.T, (E, D), S.T, (P2.T, P1.T), profile.T, budget)
+        return Refitted(found.P2.T, found.P1.T, found.objective)
+    objective = Objective(X, D, E, profile)
+
+    def advance(P1: Array, P2: Array) -> tuple[Array, Array, float]:
+        P2 = RowProblem(X.T, (P1 @ S).T, D, profile.T).solve(P2.T)[0].T
+        P1, values = RowProblem(X, S @ P2, E, profile).solve(P1)
+        return P1, P2, objective.of_rows(values)
+
+    return Refitted(*alternate(advance, *advance(P1, P2), budget))
