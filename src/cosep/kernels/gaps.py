@@ -24,7 +24,7 @@ Listed = NDArray[np.int32]
 Pointers = NDArray[np.int64]
 
 # What is added to each diagonal entry, as a share of that of T: of many best weights it chooses small ones.
-RIDGE = 1e-9
+RIDGE = 1e-11
 
 
 @kernel
@@ -83,10 +83,14 @@ def orthant_with_gaps(
     p: Array,
     total: Array,
     w: float,
+    polish: bool,
     V: Array,
     values: Array,
 ) -> None:
-    """Solve for each row of V exactly, from its value; ``values`` becomes ``v'Gv - 2b'v``, the error but a constant."""
+    """Solve for each row of V exactly, from its value; ``values`` becomes ``v'Gv - 2b'v``, the error but a constant.
+
+    To ``polish`` is to solve again from the solution instead of zero: the ridge then changes it by its square only.
+    """
     r = H.shape[1]
     inside, outside = (w, 1.0) if lists_gaps else (1.0, w)
     G, b = np.empty((r, r)), np.empty(r)
@@ -101,13 +105,14 @@ def orthant_with_gaps(
             G[k, k] += ridge[k]
             norms[k] = np.sqrt(max(G[k, k], 0.0))
         active_set(G, norms, b, V[i], free, status, L, x)
-        # Again from the solution instead of zero: the ridge then changes it by its square only.
-        for k in range(r):
-            b[k] += ridge[k] * V[i, k]
-        active_set(G, norms, b, V[i], free, status, L, x)
         value = 0.0
-        for k in range(r):
-            b[k] -= ridge[k] * V[i, k]
+        if polish:
+            for k in range(r):
+                b[k] += ridge[k] * V[i, k]
+            more = V[i].copy()
+            active_set(G, norms, b, V[i], free, status, L, x)
+            for k in range(r):
+                b[k] -= ridge[k] * more[k]
         for k in range(r):
             slope = -2.0 * b[k]
             for l in range(r):
