@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from cosep.matrix.checks import check_callback, check_nonzero
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
-from cosep.matrix.validation import as_matrix
 from cosep.metrics.bounds import fidelity_bound
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
+from cosep.records.filled_data import matrix_of
 from cosep.records.model import factorization_of
 from cosep.select.column_choice import ColumnChoice, explained_by
 from cosep.select.exchange import EQUAL_ERROR_TOL, EQUAL_SUM_TOL, Exchanges, n_trials, promising, trials_of
@@ -159,7 +159,7 @@ def explain(X: Any, model: Any, *, callback: Callback | None = None) -> Explanat
     if factorization.selection is None:
         msg = "model must have selected rows or columns; fit a CoSeparableNMF, or make a factorization with cosep.mix."
         raise ValueError(msg)
-    M = as_matrix(X)
+    M = matrix_of(X, factorization)
     check_callback(callback)
     row_errors = factorization.row_errors(M)
     check_nonzero(M)

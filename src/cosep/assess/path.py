@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from cosep.assess.additions import Additions, fidelity
 from cosep.matrix.checks import check_callback, check_choice, check_nonzero, check_number
 from cosep.matrix.leading import squared_singular_values
-from cosep.matrix.validation import as_matrix
 from cosep.metrics.bounds import bound_of
 from cosep.records.factorization import Factorization
+from cosep.records.filled_data import matrix_of
 from cosep.records.model import factorization_of
 from cosep.records.selection import Selection
 from cosep.utils.display import Readable, View, grid_of
@@ -151,7 +151,7 @@ def selection_path(X: Any, model: Any, *, callback: Callback | None = None) -> S
     3
     """
     factorization = factorization_of(model, X)
-    M = as_matrix(X)
+    M = matrix_of(X, factorization)
     check_callback(callback)
     selection, norm = _selected(factorization, M.shape), factorization.scaling
     check_nonzero(M)

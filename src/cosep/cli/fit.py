@@ -55,6 +55,8 @@ class FitOptions:
         How often to select again from parts of the data, for the report.
     kept : tuple of int, optional
         How many rows and columns come from an earlier answer. Default: none.
+    missing : str, optional
+        Which entries are missing: "nan" or "unstored". Default: none.
     title : str
         What the data are called.
     row_noun, col_noun : str, optional
@@ -71,6 +73,7 @@ class FitOptions:
     report: bool = True
     n_draws: int = 10
     kept: tuple[int, int] | None = None
+    missing: str | None = None
     title: str = ""
     row_noun: str | None = None
     col_noun: str | None = None

@@ -24,6 +24,7 @@ from cosep.findings.record import Findings
 from cosep.io import NamedMatrix, TextOptions
 from cosep.io.weights import read_weights
 from cosep.records.factorization import Factorization
+from cosep.records.filled_data import matrix_of
 from cosep.report.page import write_page
 from cosep.utils.messages import shown
 from cosep.utils.types import Callback
@@ -89,21 +90,24 @@ class MatrixSource:
             warn_of_short_texts(data)
         self.norm = {"scaling": options.scaling, "sample_weight": weights}
         n_rows, n_cols = default_count(options.n_rows, m), default_count(options.n_cols, n)
+        if options.choose_rank and options.missing is not None:
+            msg = "--choose-rank does not apply to --missing: try several --rows and --cols on entries that you hide."
+            raise ValueError(msg)
         if options.choose_rank:
             self.choice = choose_rank(data.values, options.ranks, **self.norm, method=options.method, callback=callback)
             n_rows = self.choice.n_rows if options.n_rows is None else n_rows
             n_cols = self.choice.n_cols if options.n_cols is None else n_cols
-        model = CoSeparableNMF(
-            n_rows, n_cols, method=options.method, scaling=options.scaling, callback=callback, **self.pools
-        )
+        known: dict[str, Any] = {"method": options.method, "scaling": options.scaling, "missing": options.missing}
+        model = CoSeparableNMF(n_rows, n_cols, **known, callback=callback, **self.pools)
         record = model.fit(data.values, sample_weight=self.norm["sample_weight"]).factorization_
+        self.filled = matrix_of(data.values, record)
         text = {} if data.text_options is None else {"text": dict(data.text_options)}
         names: dict[str, Any] = {"row_names": data.row_names, "col_names": data.col_names}
         return replace(record, **names, meta={**record.meta, **meta, **text, **self.table})
 
     def describe(self, record: Factorization, folder: Path, callback: Callback) -> Findings:  # noqa: ARG002 - no pass to report
         """Return the findings, and write the table of rows."""
-        found = describe(self.data.values, record, labels=self.data.labels)
+        found = describe(self.filled, record, labels=self.data.labels)
         save_table(folder / "rows.csv", share_columns(found.rows))
         return found
 
@@ -115,7 +119,7 @@ class MatrixSource:
         self, path: Path, found: Findings, record: Factorization, options: FitOptions, callback: Callback | None
     ) -> tuple[str, ...]:
         """Write the page, with reasons for the selection and its stability; return what exchanges would improve."""
-        X = self.data.values
+        X = self.filled
         if is_path_cheap(record):
             self.path = selection_path(X, record, callback=callback)
         reasons = explain(X, record, callback=callback)
@@ -141,7 +145,7 @@ class MatrixSource:
         if options.n_draws == 0 or record.selection is None:
             return None
         known = {"method": options.method, "n_draws": options.n_draws, **self.norm}
-        return stability(self.data.values, record.selection, **known, callback=callback)
+        return stability(self.filled, record.selection, **known, callback=callback)
 
 
 def warn_of_weights(col_names: NDArray[Any]) -> None:

@@ -15,7 +15,6 @@ from cosep.estimators.missing import MissingEntries
 from cosep.fit.core_warning import warn_if_unfaithful
 from cosep.fit.pipeline import fit
 from cosep.fit.plan import make_plan
-from cosep.fit.products import is_blockwise
 from cosep.fit.result import FitResult
 from cosep.matrix.frame_names import frame_row_names
 from cosep.matrix.norm import Norm
@@ -75,9 +74,9 @@ class CoSeparableNMF(BiclusterMixin, MissingEntries, Completion):
         Which rows and columns may be selected, and which must be. Columns by position or by name.
     callback : callable, optional
         Called as ``callback(stage, step, n_steps, relative_error)`` during ``fit``. The stages are "preselect",
-        "fill" for missing entries, "topics", "select", within it "solve", and "mix", as far as the method has them. For blocks of rows it is also
-        called as ``callback(stage, blocks_done, n_blocks, nan)`` in each pass over them: "statistics",
-        "sample", "candidates", "factors" and "outcome".
+        "fill" for missing entries, "topics", "select", within it "solve", and "mix", as far as the method has them. For
+        blocks of rows it is also called as ``callback(stage, blocks_done, n_blocks, nan)`` in each pass over them:
+        "statistics", "sample", "candidates", "factors" and "outcome".
     verbose : bool
         Whether to print the progress of ``fit``. Default: False.
     checkpoint : path, optional

@@ -29,6 +29,12 @@ class Steps(Protocol):
         """Measure how much of the matrix is explained, and return everything as one record."""
 
 
+def _steps(matrix: LocalMatrix | Observed | RowBlocks, plan: Plan) -> Steps:
+    if isinstance(matrix, LocalMatrix):
+        return InMemory(matrix, plan)
+    return WithGaps(matrix, plan) if isinstance(matrix, Observed) else InBlocks(matrix, plan)
+
+
 def fit(matrix: LocalMatrix | Observed | RowBlocks, plan: Plan) -> FitResult:
     """Explain a matrix by some of its rows and columns, ``X ~ row_factor @ X[rows][:, cols] @ col_factor``.
 
@@ -53,11 +59,7 @@ def fit(matrix: LocalMatrix | Observed | RowBlocks, plan: Plan) -> FitResult:
     >>> fit(as_matrix(X), Plan(n_rows=3, n_cols=3, method=faithful)).fidelity.refitted > 1 - 1e-12
     True
     """
-    steps: Steps
-    if isinstance(matrix, LocalMatrix):
-        steps = InMemory(matrix, plan)
-    else:
-        steps = WithGaps(matrix, plan) if isinstance(matrix, Observed) else InBlocks(matrix, plan)
+    steps: Steps = _steps(matrix, plan)
     with one_blas_thread:
         chosen = steps.select(steps.scale())
         return steps.measure(chosen, steps.mix(chosen))

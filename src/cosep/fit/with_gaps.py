@@ -36,7 +36,7 @@ class Measure(NamedTuple):
     norm : Norm
     scaling : Scaling or None
         The norm as a record; None for the plain one.
-    plain_D, E : ndarray
+    unweighted, cols : ndarray
         Its factors of rows and of columns.
     roots : ndarray
         The roots of the weights of rows.
@@ -46,15 +46,15 @@ class Measure(NamedTuple):
 
     norm: Norm
     scaling: Scaling | None
-    plain_D: Array
-    E: Array
+    unweighted: Array
+    cols: Array
     roots: Array
     row_factors: Array
 
     @property
-    def D(self) -> Array:
+    def rows(self) -> Array:
         """Its factors of rows with the roots of their weights."""
-        return self.plain_D * self.roots
+        return self.unweighted * self.roots
 
 
 class Chosen(NamedTuple):
@@ -95,15 +95,15 @@ class WithGaps:
         """Fill the gaps, and select rows and columns of the filled matrix."""
         X, plan, norm = self.X, self.plan, measure.norm
         budget = Budget("fill", plan.max_iter, plan.tol, plan.callback)
-        fill = low_rank(X, (measure.D, measure.E), min(plan.n_rows, plan.n_cols), norm.weights, budget)
-        A = X.completed(fill.W, fill.H, measure.plain_D, measure.E).mantissa
+        fill = low_rank(X, (measure.rows, measure.cols), min(plan.n_rows, plan.n_cols), norm.weights, budget)
+        A = X.completed(fill.W, fill.H, measure.unweighted, measure.cols).mantissa
         found = select(plan, A, measure.row_factors, norm.weights, plan.n_rows, plan.row_pool)
         return Chosen(measure, found, fill)
 
     def mix(self, chosen: Chosen) -> Fitted:
         """Fit factors, weights and clusters."""
         X, measure, (W, H, profile) = self.X, chosen.measure, chosen.fill
-        D, E = measure.D, measure.E
+        D, E = measure.rows, measure.cols
         rows, cols = np.asarray(chosen.selection.row_indices), np.asarray(chosen.selection.col_indices)
         start = self._weights_of(W, H, chosen, profile)
         S = X.take(rows, cols, W, H)
@@ -139,14 +139,14 @@ class WithGaps:
         X, measure, selection = self.X, chosen.measure, chosen.selection
         R = X.take(np.asarray(selection.row_indices), None, W, H)
         C = X.take(None, np.asarray(selection.col_indices), W, H)
-        U = RowProblem(X, R, measure.E, profile).solve()[0]
-        return U, RowProblem(X.T, C.T, measure.D, profile.T).solve()[0].T
+        U = RowProblem(X, R, measure.cols, profile).solve()[0]
+        return U, RowProblem(X.T, C.T, measure.rows, profile.T).solve()[0].T
 
     def measure(self, chosen: Chosen, fitted: Fitted) -> FitResult:
         """Measure fidelities and errors over the observed entries."""
         X, factors, norm = self.X, fitted.factors, chosen.measure.norm
         core = np.asarray(factors.core)
-        D, E = chosen.measure.D, chosen.measure.E
+        D, E = chosen.measure.rows, chosen.measure.cols
         fidelity, error, total = self._fidelity(factors, D, E)
         plain = fidelity if norm.name is None else self._fidelity(factors, chosen.measure.roots, np.ones(X.shape[1]))[0]
         S = X.zeroed.in_units(core.astype(np.float64), -1)
@@ -181,7 +181,7 @@ class WithGaps:
                 n_missing=X.n_missing,
                 weight=fitted.profile.weight,
                 profile=fitted.profile.cols,
-                levels=tuple(fitted.profile.levels),
+                levels=(fitted.profile.levels.of_sum, fitted.profile.levels.of_profile),
                 core=X.is_gap(np.asarray(chosen.selection.row_indices), cols),
             ),
         )

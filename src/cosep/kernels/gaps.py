@@ -1,7 +1,7 @@
 """Nonnegative least squares for rows with gaps, each of which has a Gram matrix of its own.
 
 Row i minimises ``sum_observed (x_j - v h_j)^2 + w sum_gaps (a_i p_j - v h_j)^2`` over ``v >= 0``: a gap counts as a
-share w of an entry, with the value ``a_i p_j``. Either the gaps or the observed entries are listed, whichever are fewer.
+share w of an entry, with the value ``a_i p_j``. Either the gaps or the observed entries are listed.
 
 Notation
 --------
@@ -51,7 +51,9 @@ def product_at(indices: NDArray[np.integer], indptr: NDArray[np.integer], W: Arr
 
 
 @kernel
-def row_problem(listed: Listed, H: Array, T: Array, p: Array, inside: float, outside: float, G: Array, b: Array) -> None:
+def row_problem(
+    listed: Listed, H: Array, T: Array, p: Array, inside: float, outside: float, G: Array, b: Array
+) -> None:
     """Write the Gram matrix of a row to G, and the sum of ``p_j h_j`` over its listed positions to b."""
     r = H.shape[1]
     b[:] = 0.0
@@ -72,7 +74,7 @@ def row_problem(listed: Listed, H: Array, T: Array, p: Array, inside: float, out
 
 
 @kernel
-def orthant_with_gaps(
+def orthant_with_gaps(  # noqa: PLR0913 - a kernel takes arrays alone
     indices: Listed,
     indptr: Pointers,
     lists_gaps: bool,

@@ -6,7 +6,7 @@ R : sparse, m x n; W : m x r; H : r x n; M = R + W H, nonnegative
 """
 
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -54,13 +54,9 @@ class Completed(LocalMatrix):
         return transpose
 
     @property
-    def raw(self) -> NoReturn:
-        """Raise ValueError: a function of the user would need a dense matrix."""
-        msg = (
-            "method: a function cannot select from a sparse matrix with gaps, which are filled by a product of two thin "
-            "factors; use a method by name."
-        )
-        raise ValueError(msg)
+    def raw(self) -> "Completed":
+        """The matrix itself: no array holds it. The selectors of this package take it as it is."""
+        return self
 
     @property
     def mantissa(self) -> "Completed":
@@ -109,7 +105,7 @@ class Completed(LocalMatrix):
 
     def scaled(self, row_scale: Array, col_scale: Array) -> "Completed":
         """``diag(row_scale) @ M @ diag(col_scale)``."""
-        R = LocalMatrix(self._values).scaled(row_scale, col_scale)._values
+        R = LocalMatrix(self._values).scaled(row_scale, col_scale).raw
         return self._like(R, self._W * row_scale[:, None], self._H * col_scale)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -179,13 +175,15 @@ class Completed(LocalMatrix):
         if cols is not None:
             return self.cross(self.take(cols=cols))
         mixed = (self._values.T @ self._W) @ self._H
-        return np.asarray(LocalMatrix(self._values).gram() + mixed + mixed.T + self._H.T @ (self._W.T @ self._W) @ self._H)
+        return np.asarray(
+            LocalMatrix(self._values).gram() + mixed + mixed.T + self._H.T @ (self._W.T @ self._W) @ self._H
+        )
 
     def _squared_norms(self) -> Array:
         R = self._values.tocsr()
         more = R.data * (R.data + 2.0 * self._products(R))
-        own = np.einsum("ij,ik,kj->j", self._H, self._W.T @ self._W, self._H, optimize=True)
-        return np.maximum(own + np.bincount(R.indices, more, minlength=self.shape[1]), 0.0)
+        own: Array = np.einsum("ij,ik,kj->j", self._H, self._W.T @ self._W, self._H, optimize=True)
+        return np.asarray(np.maximum(own + np.bincount(R.indices, more, minlength=self.shape[1]), 0.0))
 
     def largest_differences(self, other: LocalMatrix) -> Array:
         """Return the largest absolute difference of each column from that of another matrix in the same units."""

@@ -76,7 +76,7 @@ def _unstored(values: Any, name: str) -> LocalMatrix | Observed:
     m, n = zeroed.shape
     stored = zeroed.stored_by_rows()
     if len(stored.raw.data) == m * n:
-        return LocalMatrix(stored.take(), 0).with_exponent(zeroed, 0)
+        return zeroed
     _check_any(len(stored.raw.data), (m, n), name)
     return Observed(stored, positions_of(stored.raw), lists_gaps=False)
 

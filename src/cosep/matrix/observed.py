@@ -109,6 +109,20 @@ class Observed:
         block[gaps] = (W[rows] @ H[:, wanted])[gaps]
         return block
 
+    def as_given(self) -> Any:
+        """Return the data in its own units with NaN in gaps; unstored entries of a sparse matrix stay so."""
+        M = self.zeroed.in_data_units().stored_by_rows()
+        if not self.lists_gaps and M.is_sparse:
+            return M.raw
+        if M.is_sparse:
+            indices, indptr = self.by_rows
+            nan = scipy.sparse.csr_array((np.full(len(indices), np.nan), indices, indptr), shape=self.shape)
+            return scipy.sparse.csr_array(M.raw + nan)
+        values = np.array(M.raw, order="C")
+        for rows in self.row_slices():
+            values[rows][self.mask(rows)] = np.nan
+        return values
+
     def row_slices(self) -> Iterator[slice]:
         """Yield all rows, a few at a time."""
         m, n = self.shape
@@ -145,14 +159,18 @@ class Observed:
 
     def squared_error(self, W: Array, H: Array, D: Array, E: Array) -> float:
         """``||D (X - W H) E||_F^2`` over the observed entries."""
+        return float(D**2 @ self.squared_row_errors(W, H, E))
+
+    def squared_row_errors(self, W: Array, H: Array, E: Array) -> Array:
+        """``||(x_i - w_i H) E||^2`` over the observed entries of each row."""
         if self.zeroed.is_sparse and not self.lists_gaps:
-            return LocalMatrix(self._residual(W, H)).scaled(D, E).squared_norm()
-        total = 0.0
+            return LocalMatrix(self._residual(W, H)).scaled(np.ones(len(W)), E).T.squared_norms()
+        errors = np.zeros(len(W))
         for rows in self.row_slices():
-            left = (self.zeroed.take(rows=rows) - W[rows] @ H) * D[rows, None] * E
+            left = (self.zeroed.take(rows=rows) - W[rows] @ H) * E
             left[self.mask(rows)] = 0.0
-            total += float(np.vdot(left, left))
-        return total
+            errors[rows] = np.einsum("ij,ij->i", left, left)
+        return errors
 
     def squared_norm(self, D: Array, E: Array) -> float:
         """``||D X E||_F^2`` over the observed entries."""

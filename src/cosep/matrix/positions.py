@@ -53,7 +53,9 @@ class Positions(NamedTuple):
         indices, indptr = self.by_rows
         start, stop, _ = rows.indices(self.shape[0])
         mask = np.zeros((stop - start, self.shape[1]), dtype=bool)
-        mask[np.repeat(np.arange(stop - start), np.diff(indptr[start : stop + 1])), indices[indptr[start] : indptr[stop]]] = True
+        mask[
+            np.repeat(np.arange(stop - start), np.diff(indptr[start : stop + 1])), indices[indptr[start] : indptr[stop]]
+        ] = True
         return mask
 
     def take_rows(self, rows: Indices | slice) -> "Positions":

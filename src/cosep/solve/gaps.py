@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 from cosep.kernels.gaps import orthant_with_gaps
-from cosep.matrix.local import LocalMatrix
 from cosep.matrix.observed import Observed
 from cosep.solve.alternation import Budget, alternate
 from cosep.solve.svd_start import svd_start
@@ -38,7 +37,7 @@ WORSE = 2.0
 # Where left-out entries have a smaller share of unexplained squares, the last fit is as much more precise: on data
 # without noise every digit counts, and a selection from rows that are filled roughly is a rough one.
 NOISY = 0.1
-# The share of observed entries that is left out to choose the weight, the number from which it is smaller, and the most.
+# The share of observed entries that is left out to choose the weight, the number from which it is smaller, and most.
 LEFT_OUT, ENOUGH, MOST = 0.1, 1_000, 100_000
 MIN_SHARE = 0.03
 
@@ -179,7 +178,7 @@ def low_rank(X: Observed, norm: tuple[Array, Array], r: int, copies: Array | Non
     for weight in GAP_WEIGHTS:
         if weight in STARTS:
             W, H = _start(X, D, E, r, W, H)
-        W, H = _fit(known, D, E, W, H, profiles[drawn]._replace(weight=weight), budget)
+        W, H = _fit(known, norm, (W, H), profiles[drawn]._replace(weight=weight), budget)
         error = left_out.squared_error(W, H, D, E)
         if error > WORSE * best:
             break
@@ -188,7 +187,7 @@ def low_rank(X: Observed, norm: tuple[Array, Array], r: int, copies: Array | Non
     W, H, weight = chosen
     profile = profile_of(X, copies, DRAWN[drawn])._replace(weight=weight)
     budget = budget._replace(tol=budget.tol * min(best / left_out.squared_norm(D, E) / NOISY, 1.0))
-    return LowRank(*_fit(X, D, E, W, H, profile, budget), profile)
+    return LowRank(*_fit(X, norm, (W, H), profile, budget), profile)
 
 
 def _start(X: Observed, D: Array, E: Array, r: int, W: Array, H: Array) -> tuple[Array, Array]:
@@ -207,8 +206,11 @@ def _inverse(factors: Array) -> Array:
     return np.divide(1.0, factors, out=np.zeros_like(factors), where=factors > 0)
 
 
-def _fit(X: Observed, D: Array, E: Array, W: Array, H: Array, profile: Profile, budget: Budget) -> tuple[Array, Array]:
+def _fit(
+    X: Observed, norm: tuple[Array, Array], fill: tuple[Array, Array], profile: Profile, budget: Budget
+) -> tuple[Array, Array]:
     """Lower the objective over W and H from a start."""
+    (D, E), (W, H) = norm, fill
     objective = Objective(X, D, E, profile)
 
     def advance(W: Array, H: Array) -> tuple[Array, Array, float]:
