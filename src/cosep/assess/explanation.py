@@ -20,7 +20,7 @@ from cosep.matrix.local import LocalMatrix
 from cosep.metrics.bounds import fidelity_bound
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
-from cosep.records.filled_data import matrix_of
+from cosep.records.filled_data import data_of, matrix_of
 from cosep.records.model import factorization_of
 from cosep.select.column_choice import ColumnChoice, explained_by
 from cosep.select.exchange import EQUAL_ERROR_TOL, EQUAL_SUM_TOL, Exchanges, n_trials, promising, trials_of
@@ -159,9 +159,10 @@ def explain(X: Any, model: Any, *, callback: Callback | None = None) -> Explanat
     if factorization.selection is None:
         msg = "model must have selected rows or columns; fit a CoSeparableNMF, or make a factorization with cosep.mix."
         raise ValueError(msg)
-    M = matrix_of(X, factorization)
+    observed = data_of(X, factorization)
+    M = matrix_of(observed, factorization)
     check_callback(callback)
-    row_errors = factorization.row_errors(M)
+    row_errors = factorization.row_errors(observed)
     check_nonzero(M)
     selection, steps = factorization.selection, count(1)
     none = np.zeros(0, np.intp)
@@ -182,7 +183,7 @@ def explain(X: Any, model: Any, *, callback: Callback | None = None) -> Explanat
         _table(A.T, rows, _losses(A.T, rows, of_cols, report), part.rows, factorization.T, "row"),
         _table(A, cols, _losses(A, cols, of_rows, report), part.cols, factorization, "column"),
         row_errors,
-        factorization.T.row_errors(M.T),
+        factorization.T.row_errors(observed.T),
         of_rows.sum_of(A, cols) if sizes[1] else rows.error,
         fidelity_bound(data, *sizes),
         factorization.row_names,

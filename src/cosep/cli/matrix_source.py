@@ -24,7 +24,7 @@ from cosep.findings.record import Findings
 from cosep.io import NamedMatrix, TextOptions
 from cosep.io.weights import read_weights
 from cosep.records.factorization import Factorization
-from cosep.records.filled_data import matrix_of
+from cosep.records.filled_data import matrix_of, missing_in_core, n_missing_of
 from cosep.report.page import write_page
 from cosep.utils.messages import shown
 from cosep.utils.types import Callback
@@ -107,13 +107,14 @@ class MatrixSource:
 
     def describe(self, record: Factorization, folder: Path, callback: Callback) -> Findings:  # noqa: ARG002 - no pass to report
         """Return the findings, and write the table of rows."""
-        found = describe(self.filled, record, labels=self.data.labels)
+        found = describe(self.data.values, record, labels=self.data.labels)
         save_table(folder / "rows.csv", share_columns(found.rows))
         return found
 
     def more(self, found: Findings, record: Factorization) -> dict[str, Any]:  # noqa: ARG002 - the path alone matters
-        """Return the path, if there is a report."""
-        return {} if self.path is None else {"path": path_of(self.path, record)}
+        """Return the path, if there is a report, and the missing entries, if there are any."""
+        path = {} if self.path is None else {"path": path_of(self.path, record)}
+        return path | missing_entries(record)
 
     def write_report(
         self, path: Path, found: Findings, record: Factorization, options: FitOptions, callback: Callback | None
@@ -122,7 +123,7 @@ class MatrixSource:
         X = self.filled
         if is_path_cheap(record):
             self.path = selection_path(X, record, callback=callback)
-        reasons = explain(X, record, callback=callback)
+        reasons = explain(self.data.values, record, callback=callback)
         write_page(
             path,
             found,
@@ -146,6 +147,18 @@ class MatrixSource:
             return None
         known = {"method": options.method, "n_draws": options.n_draws, **self.norm}
         return stability(self.filled, record.selection, **known, callback=callback)
+
+
+def missing_entries(record: Factorization) -> dict[str, Any]:
+    """Return how many entries were missing, and the names of those in the core, for the JSON summary; {} for none."""
+    count, selection = n_missing_of(record), record.selection
+    if not count or selection is None:
+        return {}
+    rows, cols = (
+        np.asarray(record.row_names)[selection.row_indices],
+        np.asarray(record.col_names)[selection.col_indices],
+    )
+    return {"missing": {"count": count, "in_core": [[str(rows[k]), str(cols[l])] for k, l in missing_in_core(record)]}}
 
 
 def warn_of_weights(col_names: NDArray[Any]) -> None:

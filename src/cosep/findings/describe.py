@@ -28,7 +28,7 @@ from cosep.matrix.local import LocalMatrix
 from cosep.metrics.bounds import fidelity_bound
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
-from cosep.records.filled_data import fidelities_of, matrix_of
+from cosep.records.filled_data import data_of, fidelities_of, matrix_of
 from cosep.records.model import factorization_of
 from cosep.utils.types import Array, Indices, Table
 
@@ -87,11 +87,12 @@ def describe(X: Any, model: Any, *, labels: Any = None) -> Findings:
     """
     factorization = factorization_of(model, X)
     topics = topics_of(factorization)
-    M = matrix_of(X, factorization)
+    data = data_of(X, factorization)
+    M = matrix_of(data, factorization)
     check_nonzero(M)
     fidelity, plain, bound = fidelities_of(factorization) or _measured(factorization, M)
     record = with_names(factorization)
-    clusters, rows = clusters_of(record, topics), row_table(record, topics, M)
+    clusters, rows = clusters_of(record, topics), row_table(record, topics, M, data)
     assigned = np.where(rows["assigned"], clusters, -1)
     parts = held_parts(topics.row_factor, clusters, topics.row_strengths, M, topics.col_scale, topics.exponent)
     names = np.asarray(record.row_names)
@@ -117,7 +118,7 @@ def describe(X: Any, model: Any, *, labels: Any = None) -> Findings:
             int((~rows["assigned"]).sum()),
             [Entry(int(i), str(names[i]), explained_or_zero(rows["explained"][i])) for i in without],
             rows,
-            row_table(record.T, topics_of(record.T), M.T),
+            row_table(record.T, topics_of(record.T), M.T, data.T),
             _largest_lines(M, topics),
             None if labels is None else classes_of(labels, rows, topics.rows),
         ),

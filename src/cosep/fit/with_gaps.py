@@ -12,6 +12,8 @@ from cosep.fit.panel_sums import moments_in_memory
 from cosep.fit.plan import Plan
 from cosep.fit.result import FitResult
 from cosep.fit.selector import select
+from cosep.matrix.checks import check_nonzero
+from cosep.matrix.completed import Completed
 from cosep.matrix.missing import warn_if_all_missing
 from cosep.matrix.norm import Norm, Scaling
 from cosep.matrix.observed import Observed
@@ -21,7 +23,7 @@ from cosep.records.fidelity import Fidelity
 from cosep.records.gaps import Gaps
 from cosep.records.selection import Selection
 from cosep.solve.alternation import Budget
-from cosep.solve.gaps import LowRank, Objective, Profile, RowProblem, low_rank, profile_of, refit_with_gaps
+from cosep.solve.gaps import LowRank, Objective, Profile, RowProblem, best_drawn, low_rank, profile_of, refit_with_gaps
 from cosep.solve.labels import factor_labels, partner_clusters
 from cosep.solve.mixtures import components_of
 from cosep.utils.precision import narrow, stored
@@ -42,6 +44,8 @@ class Measure(NamedTuple):
         The roots of the weights of rows.
     row_factors : ndarray
         Its factors of rows, relative to the rule of the norm.
+    drawn : float
+        By how many entries the levels of the profile are drawn to their mean.
     """
 
     norm: Norm
@@ -50,6 +54,7 @@ class Measure(NamedTuple):
     cols: Array
     roots: Array
     row_factors: Array
+    drawn: float
 
     @property
     def rows(self) -> Array:
@@ -81,22 +86,35 @@ class WithGaps:
 
     def scale(self) -> Measure:
         """Find the norm: that of the matrix whose gaps are filled by its profile."""
+        warn_if_all_missing(self.X)
+        first = self._measure(0.0)
+        return self._measure(best_drawn(self.X, (first.rows, first.cols), self.plan.weights))
+
+    def _measure(self, drawn: float) -> Measure:
+        """Return the norm for a profile whose levels are drawn to their mean by so many entries."""
         X, plan = self.X, self.plan
-        warn_if_all_missing(X)
-        profile = profile_of(X, plan.weights)
+        profile = profile_of(X, plan.weights, drawn)
         filled = X.completed(profile.rows[:, None], profile.cols[None])
         norm = norm_of(filled, plan.scaling, plan.weights)
         plain = norm._replace(weights=None).scaling_of(filled)
         D, E = (np.ones(X.shape[0]), np.ones(X.shape[1])) if plain is None else plain.unit()
         roots = np.sqrt(norm.weights_of(filled))
-        return Measure(norm, norm.scaling_of(filled), D, E, roots, norm.row_factors(filled))
+        return Measure(norm, norm.scaling_of(filled), D, E, roots, norm.row_factors(filled), drawn)
 
     def select(self, measure: Measure) -> Chosen:
         """Fill the gaps, and select rows and columns of the filled matrix."""
         X, plan, norm = self.X, self.plan, measure.norm
         budget = Budget("fill", plan.max_iter, plan.tol, plan.callback)
-        fill = low_rank(X, (measure.rows, measure.cols), min(plan.n_rows, plan.n_cols), norm.weights, budget)
+        rank = min(plan.n_rows, plan.n_cols)
+        fill = low_rank(X, (measure.rows, measure.cols), rank, norm.weights, measure.drawn, budget)
         A = X.completed(fill.W, fill.H, measure.unweighted, measure.cols).mantissa
+        check_nonzero(A)
+        if plan.method_name is None and isinstance(A, Completed):
+            msg = (
+                "method: a function of yours cannot select from a sparse matrix with missing entries, which are filled "
+                "by a product of thin factors; use a method by name."
+            )
+            raise ValueError(msg)
         found = select(plan, A, measure.row_factors, norm.weights, plan.n_rows, plan.row_pool)
         return Chosen(measure, found, fill)
 

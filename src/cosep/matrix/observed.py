@@ -182,29 +182,45 @@ class Observed:
         products = product_at(stored.indices, stored.indptr, np.ascontiguousarray(W), np.ascontiguousarray(H.T))
         return scipy.sparse.csr_array((stored.data - products, stored.indices, stored.indptr), shape=self.shape)
 
-    def without(self, share: float, most: int) -> tuple["Observed", "Observed"]:
-        """Return the matrix without some of its observed entries, and with those alone, always the same ones.
+    def without(self, share: float) -> tuple["Observed", "Observed"]:
+        """Return the matrix without about this share of its observed entries, and with those alone.
 
-        They are about this share of the observed entries, at most so many, spread over the whole matrix.
+        They depend on their positions alone, and not on how the matrix is stored.
         """
-        random = np.random.RandomState(0)
-        n_kept = min(max(int(share * self.n_observed), 1), most)
-        flat, m, n = self.listed.flat(), *self.shape
         if self.lists_gaps:
-            drawn = np.unique(random.randint(0, m * n, size=2 * n_kept, dtype=np.int64))
-            drawn = drawn[~np.isin(drawn, flat)]
-            chosen = np.sort(random.permutation(drawn)[:n_kept])
-            rest = np.union1d(flat, chosen)
+            parts = [self._chosen_in(rows, share) for rows in self.row_slices()]
+            chosen = np.concatenate(parts)
+            rest = np.union1d(self.listed.flat(), chosen)
         else:
-            where = np.sort(random.choice(len(flat), n_kept, replace=False)) if n_kept < len(flat) else np.arange(1)
-            chosen, rest = flat[where], np.delete(flat, where)
-        rows, cols = np.divmod(chosen, n)
+            flat = self.listed.flat()
+            taken = _is_taken(self.listed.rows(), self.by_rows.indices, share)
+            chosen, rest = flat[taken], flat[~taken]
+        rows, cols = np.divmod(chosen, self.shape[1])
         values = self.zeroed.mantissa.entries(rows, cols)
         alone = positions_at(chosen, self.shape)
         held = LocalMatrix(scipy.sparse.csr_array((values, *alone.by_rows), shape=self.shape))
         less = _Less(self.zeroed.mantissa, held)
         known = Observed(less, positions_at(rest, self.shape), lists_gaps=self.lists_gaps)
         return known, Observed(held, alone, lists_gaps=False)
+
+    def _chosen_in(self, rows: slice, share: float) -> Indices:
+        """Return which observed entries of a few rows are left out, as ``row * n_cols + col``."""
+        positions = np.arange(rows.start, rows.stop)[:, None], np.arange(self.shape[1])
+        i, j = np.nonzero(_is_taken(*positions, share) & ~self.mask(rows))
+        return np.asarray((i + rows.start) * self.shape[1] + j, dtype=np.intp)
+
+
+def _is_taken(rows: NDArray[Any], cols: NDArray[Any], share: float) -> NDArray[np.bool_]:
+    """Return which positions a hash puts below a share; the same ones in the transpose."""
+    return np.asarray(_mixed(_mixed(rows) + _mixed(cols)) < np.uint64(share * 2.0**63) * np.uint64(2))
+
+
+def _mixed(numbers: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return numbers that look random; the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)."""
+    z = numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(z ^ (z >> np.uint64(31)))
 
 
 class _Less(LocalMatrix):

@@ -6,6 +6,7 @@ import numpy as np
 
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.missing import MISSING, as_observed
+from cosep.matrix.observed import Observed
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
 
@@ -45,9 +46,14 @@ def fidelities_of(record: Factorization) -> tuple[Fidelity, Fidelity, Fidelity] 
     return fidelity, plain, bound
 
 
+def data_of(X: Any, record: Factorization) -> LocalMatrix | Observed:
+    """Return the data of a model, checked, with its gaps."""
+    return as_observed(X, missing_of(record))
+
+
 def matrix_of(X: Any, record: Factorization) -> LocalMatrix:
     """Return the data of a model, checked, with its gaps filled by the factors of the model."""
-    M = as_observed(X, missing_of(record))
+    M = data_of(X, record)
     if isinstance(M, LocalMatrix):
         return M
     if M.shape != record.shape:

@@ -57,11 +57,10 @@ class Levels(NamedTuple):
         return np.divide(sums + self.of_sum, shares + self.of_profile, out=levels, where=(sums > 0) & (shares > 0))
 
 
-def levels_drawn_by(n_entries: float, sums: Array, shares: Array, profile: Array) -> Levels:
-    """Return the rule that draws levels to their mean as strongly as so many average entries would."""
-    added = n_entries * float(profile.mean())
-    total = float(shares.sum())
-    return Levels(added * float(sums.sum()) / total if total > 0 else 0.0, added)
+def levels_drawn_by(added: float, sums: Array, shares: Array, copies: Array) -> Levels:
+    """Return the rule that draws levels to their mean, as entries would on which the profile sums to so much."""
+    total = float(copies @ shares)
+    return Levels(added * float(copies @ sums) / total if total > 0 else 0.0, added)
 
 
 class Profile(NamedTuple):
@@ -99,11 +98,12 @@ def profile_of(X: Observed, copies: Array | None = None, drawn: float = 0.0) -> 
     row_sums, col_sums, b = X.zeroed.T.sums(), X.zeroed.cross(counts), np.ones(n)
     for step in range(PROFILE_ROUNDS + 1):
         shares = X.observed_sums(b[:, None])[:, 0]
-        rule = levels_drawn_by(drawn, row_sums, shares, b)
+        rule = levels_drawn_by(drawn * float(b.mean()), row_sums, shares, counts)
         a = rule.of(row_sums, shares)
         if step < PROFILE_ROUNDS:
             shares = X.T.observed_sums((a * counts)[:, None])[:, 0]
-            b = levels_drawn_by(drawn, col_sums, shares, a * counts).of(col_sums, shares)
+            mean = float(a @ counts) / float(counts.sum())
+            b = levels_drawn_by(drawn * mean, col_sums, shares, np.ones(n)).of(col_sums, shares)
     return Profile(a, b, rule)
 
 
@@ -162,31 +162,66 @@ class LowRank(NamedTuple):
     profile: Profile
 
 
-def low_rank(X: Observed, norm: tuple[Array, Array], r: int, copies: Array | None, budget: Budget) -> LowRank:
-    """Fill the gaps by a nonnegative factorization, with a profile and its weight that left-out entries choose.
-
-    ``norm`` are D and E; rows count as so many copies.
-    """
-    D, E = norm
-    known, left_out = X.without(*_left_out(X.n_observed))
+def best_drawn(X: Observed, norm: tuple[Array, Array], copies: Array | None) -> float:
+    """Return by how many average entries to draw the levels of a profile to their mean, chosen by left-out entries."""
+    known, left_out = X.without(_share_left_out(X.n_observed))
     profiles = [profile_of(known, copies, drawn) for drawn in DRAWN]
-    errors = [left_out.squared_error(one.rows[:, None], one.cols[None], D, E) for one in profiles]
-    drawn = int(np.argmin(errors))
-    fill = profiles[drawn].rows[:, None], profiles[drawn].cols[None]
-    best, chosen = np.inf, (*fill, 1.0)
-    W, H = fill
+    return DRAWN[int(np.argmin([left_out.squared_error(one.rows[:, None], one.cols[None], *norm) for one in profiles]))]
+
+
+def low_rank(
+    X: Observed, norm: tuple[Array, Array], r: int, copies: Array | None, drawn: float, budget: Budget
+) -> LowRank:
+    """Fill the gaps by a nonnegative factorization, with a weight of the profile that left-out entries choose.
+
+    Parameters
+    ----------
+    X : Observed
+    norm : tuple of ndarray
+        D and E.
+    r : int
+        Number of components.
+    copies : ndarray or None
+        How many copies of it each row counts as. None for one.
+    drawn : float
+        What `best_drawn` returns.
+    budget : Budget
+    """
+    known, left_out = X.without(_share_left_out(X.n_observed))
+    profile, profile_of_known = profile_of(X, copies, drawn), profile_of(known, copies, drawn)
+    if X.shape[0] >= X.shape[1]:
+        return _filled(X, norm, r, (known, left_out), (profile, profile_of_known), budget)
+    # The shorter side is updated first, so that the answer for the transpose is the same.
+    parts, profiles = (known.T, left_out.T), (profile.T, profile_of_known.T)
+    W, H, found = _filled(X.T, norm[::-1], r, parts, profiles, budget)
+    return LowRank(H.T, W.T, found.T)
+
+
+def _filled(
+    X: Observed,
+    norm: tuple[Array, Array],
+    r: int,
+    parts: tuple[Observed, Observed],
+    profiles: tuple[Profile, Profile],
+    budget: Budget,
+) -> LowRank:
+    """Return what `low_rank` does, given the known and left-out entries, and the profiles of all and the known."""
+    (known, left_out), (profile, of_known) = parts, profiles
+    W, H = of_known.rows[:, None], of_known.cols[None]
+    best, chosen = np.inf, (W, H, 1.0)
     for weight in GAP_WEIGHTS:
         if weight in STARTS:
-            W, H = _start(X, D, E, r, W, H)
-        W, H = _fit(known, norm, (W, H), profiles[drawn]._replace(weight=weight), budget)
-        error = left_out.squared_error(W, H, D, E)
+            W, H = _start(X, *norm, r, W, H)
+        W, H = _fit(known, norm, (W, H), of_known._replace(weight=weight), budget)
+        error = left_out.squared_error(W, H, *norm)
         if error > WORSE * best:
             break
         if error < best:
             best, chosen = error, (W, H, weight)
     W, H, weight = chosen
-    profile = profile_of(X, copies, DRAWN[drawn])._replace(weight=weight)
-    budget = budget._replace(tol=budget.tol * min(best / left_out.squared_norm(D, E) / NOISY, 1.0))
+    profile = profile._replace(weight=weight)
+    unexplained = best / max(left_out.squared_norm(*norm), np.finfo(np.float64).tiny)
+    budget = budget._replace(tol=budget.tol * min(unexplained / NOISY, 1.0))
     return LowRank(*_fit(X, norm, (W, H), profile, budget), profile)
 
 
@@ -197,9 +232,9 @@ def _start(X: Observed, D: Array, E: Array, r: int, W: Array, H: Array) -> tuple
     return W * _inverse(D)[:, None], H * _inverse(E)
 
 
-def _left_out(n_observed: int) -> tuple[float, int]:
-    """Return the share of observed entries to leave out, and the most."""
-    return max(min(LEFT_OUT, LEFT_OUT * ENOUGH / n_observed), MIN_SHARE), MOST
+def _share_left_out(n_observed: int) -> float:
+    """Return the share of observed entries to leave out."""
+    return min(max(min(LEFT_OUT, LEFT_OUT * ENOUGH / n_observed), MIN_SHARE), MOST / n_observed)
 
 
 def _inverse(factors: Array) -> Array:
