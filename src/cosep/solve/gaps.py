@@ -13,6 +13,7 @@ U : mixtures of the rows, X ~ U H; r : number of components
 S : core; P1, P2 : factors, X ~ P1 S P2
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy as np
 from cosep.kernels.gaps import orthant_with_gaps
 from cosep.matrix.observed import Observed
 from cosep.solve.alternation import Budget, alternate
+from cosep.solve.successive_projections import pursue
 from cosep.solve.svd_start import svd_start
 from cosep.utils.types import Array
 
@@ -30,6 +32,9 @@ GAP_WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001, 0.0)
 # At these weights, a fit starts from the singular vectors of the filled matrix instead: the start at the first weight,
 # when little is known of the gaps, can lead to a poor local minimum.
 STARTS = (1.0, 0.1)
+# If less than this share of left-out entries is unexplained, the factors may be exact, but for a poor local minimum: the
+# fit starts again from columns and from rows of the filled matrix, with these weights.
+LITTLE_NOISE, SMALL_WEIGHTS = 0.01, (0.01, 0.003, 0.001, 0.0001, 0.0)
 # How many average entries the levels of rows and columns are drawn to their mean by, of which one is chosen.
 DRAWN = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
 # No smaller weight is tried when the error of left-out entries is larger than the smallest one by this factor.
@@ -40,6 +45,11 @@ NOISY = 0.1
 # The share of observed entries that is left out to choose the weight, the number from which it is smaller, and most.
 LEFT_OUT, ENOUGH, MOST = 0.1, 1_000, 100_000
 MIN_SHARE = 0.03
+
+
+# D and E; W and H.
+Diagonals = tuple[Array, Array]
+Fill = tuple[Array, Array]
 
 
 class Levels(NamedTuple):
@@ -162,16 +172,14 @@ class LowRank(NamedTuple):
     profile: Profile
 
 
-def best_drawn(X: Observed, norm: tuple[Array, Array], copies: Array | None) -> float:
+def best_drawn(X: Observed, norm: Diagonals, copies: Array | None) -> float:
     """Return by how many average entries to draw the levels of a profile to their mean, chosen by left-out entries."""
     known, left_out = X.without(_share_left_out(X.n_observed))
     profiles = [profile_of(known, copies, drawn) for drawn in DRAWN]
     return DRAWN[int(np.argmin([left_out.squared_error(one.rows[:, None], one.cols[None], *norm) for one in profiles]))]
 
 
-def low_rank(
-    X: Observed, norm: tuple[Array, Array], r: int, copies: Array | None, drawn: float, budget: Budget
-) -> LowRank:
+def low_rank(X: Observed, norm: Diagonals, r: int, copies: Array | None, drawn: float, budget: Budget) -> LowRank:
     """Fill the gaps by a nonnegative factorization, with a weight of the profile that left-out entries choose.
 
     Parameters
@@ -199,7 +207,7 @@ def low_rank(
 
 def _filled(
     X: Observed,
-    norm: tuple[Array, Array],
+    norm: Diagonals,
     r: int,
     parts: tuple[Observed, Observed],
     profiles: tuple[Profile, Profile],
@@ -207,27 +215,48 @@ def _filled(
 ) -> LowRank:
     """Return what `low_rank` does, given the known and left-out entries, and the profiles of all and the known."""
     (known, left_out), (profile, of_known) = parts, profiles
-    W, H = of_known.rows[:, None], of_known.cols[None]
-    best, chosen = np.inf, (W, H, 1.0)
-    for weight in GAP_WEIGHTS:
-        if weight in STARTS:
-            W, H = _start(X, *norm, r, W, H)
-        W, H = _fit(known, norm, (W, H), of_known._replace(weight=weight), budget)
-        error = left_out.squared_error(W, H, *norm)
-        if error > WORSE * best:
-            break
-        if error < best:
-            best, chosen = error, (W, H, weight)
-    W, H, weight = chosen
-    profile = profile._replace(weight=weight)
-    unexplained = best / max(left_out.squared_norm(*norm), np.finfo(np.float64).tiny)
-    budget = budget._replace(tol=budget.tol * min(unexplained / NOISY, 1.0))
-    return LowRank(*_fit(X, norm, (W, H), profile, budget), profile)
+    total = max(left_out.squared_norm(*norm), np.finfo(np.float64).tiny)
+
+    def descend(fill: Fill, weights: Sequence[float], starts: Sequence[float]) -> tuple[float, Fill, float]:
+        best, chosen, at = np.inf, fill, 1.0
+        for weight in weights:
+            if weight in starts:
+                fill = _start(X, norm, r, fill)
+            fill = _fit(known, norm, fill, of_known._replace(weight=weight), budget)
+            error = left_out.squared_error(*fill, *norm) / total
+            if error > WORSE * best:
+                break
+            if error < best:
+                best, chosen, at = error, fill, weight
+        return best, chosen, at
+
+    found = descend((of_known.rows[:, None], of_known.cols[None]), GAP_WEIGHTS, STARTS)
+    for start in (_from_columns, _from_rows) if found[0] < LITTLE_NOISE else ():
+        again = start(X, norm, r, found[1], of_known._replace(weight=SMALL_WEIGHTS[0]))
+        found = min(found, descend(again, SMALL_WEIGHTS, ()), key=lambda one: one[0])
+    error, fill, weight = found
+    profile, budget = profile._replace(weight=weight), budget._replace(tol=budget.tol * min(error / NOISY, 1.0))
+    return LowRank(*_fit(X, norm, fill, profile, budget), profile)
 
 
-def _start(X: Observed, D: Array, E: Array, r: int, W: Array, H: Array) -> tuple[Array, Array]:
-    """Return factors of the matrix whose gaps are filled by ``W H``."""
-    A = X.completed(W, H, D, E).mantissa
+def _from_columns(X: Observed, norm: Diagonals, r: int, fill: Fill, profile: Profile) -> Fill:
+    """Return columns of the filled matrix that SPA chooses, and the mixtures of them that explain the others."""
+    D, E = norm
+    A = X.completed(*fill, D, E).mantissa
+    W = A.take(cols=pursue(A, r, np.ones(A.shape[1]))[0]) * _inverse(D)[:, None]
+    return W, RowProblem(X.T, W.T, D, profile.T).solve()[0].T
+
+
+def _from_rows(X: Observed, norm: Diagonals, r: int, fill: Fill, profile: Profile) -> Fill:
+    """Return the same for rows."""
+    H, W = _from_columns(X.T, norm[::-1], r, (fill[1].T, fill[0].T), profile.T)
+    return W.T, H.T
+
+
+def _start(X: Observed, norm: Diagonals, r: int, fill: Fill) -> Fill:
+    """Return the nonnegative parts of the singular vectors of the filled matrix."""
+    D, E = norm
+    A = X.completed(*fill, D, E).mantissa
     W, H = svd_start(A, min(r, *X.shape))
     return W * _inverse(D)[:, None], H * _inverse(E)
 
@@ -241,9 +270,7 @@ def _inverse(factors: Array) -> Array:
     return np.divide(1.0, factors, out=np.zeros_like(factors), where=factors > 0)
 
 
-def _fit(
-    X: Observed, norm: tuple[Array, Array], fill: tuple[Array, Array], profile: Profile, budget: Budget
-) -> tuple[Array, Array]:
+def _fit(X: Observed, norm: Diagonals, fill: Fill, profile: Profile, budget: Budget) -> Fill:
     """Lower the objective over W and H from a start."""
     (D, E), (W, H) = norm, fill
     objective = Objective(X, D, E, profile)
@@ -266,7 +293,7 @@ class Refitted(NamedTuple):
 
 
 def refit_with_gaps(
-    X: Observed, norm: tuple[Array, Array], S: Array, start: tuple[Array, Array], profile: Profile, budget: Budget
+    X: Observed, norm: Diagonals, S: Array, start: tuple[Array, Array], profile: Profile, budget: Budget
 ) -> Refitted:
     """Lower the objective over P1 and P2 from a start; ``norm`` are D and E.
 
