@@ -279,19 +279,6 @@ class LocalMatrix:
         """Squared Frobenius norm."""
         return float(self.squared_norms().sum())
 
-    def squared_norm_in(self, row_scale: Array, col_scale: Array) -> float:
-        """``||diag(row_scale) @ X @ diag(col_scale)||_F^2``, without forming that matrix."""
-        if self.is_sparse:
-            return self.scaled(row_scale, col_scale).squared_norm()
-        rows, total = row_scale**2, np.zeros(self.shape[1])
-        for some, block in self.dense_blocks():
-            total += np.einsum("i,ij,ij->j", rows[some], block, block)
-        return float(total @ col_scale**2)
-
-    def entries(self, rows: Indices, cols: Indices) -> Array:
-        """Return single entries, by their rows and columns."""
-        return np.asarray(self._values[rows, cols], dtype=np.float64).ravel()
-
     def take(self, rows: Indices | slice | None = None, cols: Indices | slice | None = None) -> Array:
         """Return the dense block of the given rows and columns (all of a side when None) as a new float64 array."""
         block = self._values if rows is None else self._values[rows]

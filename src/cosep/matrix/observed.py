@@ -174,7 +174,7 @@ class Observed:
 
     def squared_norm(self, D: Array, E: Array) -> float:
         """``||D X E||_F^2`` over the observed entries."""
-        return self.zeroed.squared_norm_in(D, E)
+        return _squared_norm(self.zeroed, D, E)
 
     def _residual(self, W: Array, H: Array) -> Any:
         """Return X minus ``W H`` at the stored entries."""
@@ -196,7 +196,7 @@ class Observed:
             taken = _is_taken(self.listed.rows(), self.by_rows.indices, share)
             chosen, rest = flat[taken], flat[~taken]
         rows, cols = np.divmod(chosen, self.shape[1])
-        values = self.zeroed.mantissa.entries(rows, cols)
+        values = np.asarray(self.zeroed.raw[rows, cols], dtype=np.float64).ravel()
         alone = positions_at(chosen, self.shape)
         held = LocalMatrix(scipy.sparse.csr_array((values, *alone.by_rows), shape=self.shape))
         less = _Less(self.zeroed.mantissa, held)
@@ -223,30 +223,39 @@ def _mixed(numbers: NDArray[Any]) -> NDArray[np.uint64]:
     return np.asarray(z ^ (z >> np.uint64(31)))
 
 
+def _squared_norm(M: LocalMatrix, D: Array, E: Array) -> float:
+    """``||D M E||_F^2``, without forming that matrix if it is dense."""
+    if isinstance(M, _Less):
+        return _squared_norm(M.of, D, E) - _squared_norm(M.less, D, E)
+    if M.is_sparse:
+        return M.scaled(D, E).squared_norm()
+    total = np.zeros(M.shape[1])
+    for rows, block in M.dense_blocks():
+        total += np.einsum("i,ij,ij->j", D[rows] ** 2, block, block)
+    return float(total @ E**2)
+
+
 class _Less(LocalMatrix):
     """A matrix minus a sparse one, for products and norms only."""
 
     def __init__(self, M: LocalMatrix, less: LocalMatrix) -> None:
         super().__init__(None)
-        self._M, self._less = M, less
+        self.of, self.less = M, less
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self._M.shape
+        return self.of.shape
 
     @property
     def is_sparse(self) -> bool:
-        return self._M.is_sparse
+        return self.of.is_sparse
 
     @property
     def T(self) -> "_Less":
-        return _Less(self._M.T, self._less.T)
-
-    def squared_norm_in(self, D: Array, E: Array) -> float:
-        return self._M.squared_norm_in(D, E) - self._less.squared_norm_in(D, E)
+        return _Less(self.of.T, self.less.T)
 
     def dot(self, B: Array) -> Array:
-        return self._M.dot(B) - self._less.dot(B)
+        return self.of.dot(B) - self.less.dot(B)
 
     def cross(self, B: Array) -> Array:
-        return self._M.cross(B) - self._less.cross(B)
+        return self.of.cross(B) - self.less.cross(B)
