@@ -174,7 +174,7 @@ def planted(n_seeds: int) -> Row:
         known = np.where(np.random.default_rng(seed).uniform(size=X.shape) < 0.2, np.nan, X)
         model = CoSeparableNMF(5, 5, missing="nan", tol=1e-14, max_iter=1000).fit(known)
         pairs = ((model.row_indices_, truth.row_indices), (model.col_indices_, truth.col_indices))
-        found.append(all(np.isin(ours, theirs).all() for ours, theirs in pairs))
+        found.append(all(np.isin(*map(np.asarray, pair)).all() for pair in pairs))
         errors.append(float(np.abs(model.fill_missing(known) - X).max() / X.max()))
     return {
         "set": "co-separable",
