@@ -173,8 +173,11 @@ def planted(n_seeds: int) -> Row:
         X, truth = make_coseparable(100, 80, 5, 5, random_state=seed)
         known = np.where(np.random.default_rng(seed).uniform(size=X.shape) < 0.2, np.nan, X)
         model = CoSeparableNMF(5, 5, missing="nan", tol=1e-14, max_iter=1000).fit(known)
-        pairs = ((model.row_indices_, truth.row_indices), (model.col_indices_, truth.col_indices))
-        found.append(all(np.isin(*map(np.asarray, pair)).all() for pair in pairs))
+        pairs: list[tuple[Any, Any]] = [
+            (model.row_indices_, truth.row_indices),
+            (model.col_indices_, truth.col_indices),
+        ]
+        found.append(all(np.isin(ours, theirs).all() for ours, theirs in pairs))
         errors.append(float(np.abs(model.fill_missing(known) - X).max() / X.max()))
     return {
         "set": "co-separable",

@@ -25,7 +25,12 @@ def profile_of_rows(X: Observed, result: FitResult) -> Profile:
         means = np.asarray(result.components).mean(axis=0) if result.panel is None else result.panel.means
         weight = min(max(1.0 - float(result.fidelity.refitted), 0.0), 1.0)
         gaps = Gaps(
-            0, weight, unit_scaled(means.astype(np.float64))[0], (0.0, 0.0), np.zeros(result.core.shape, dtype=bool)
+            0,
+            weight,
+            unit_scaled(means.astype(np.float64))[0],
+            (0.0, 0.0),
+            np.nan,
+            np.zeros(result.core.shape, dtype=bool),
         )
     levels = Levels(*gaps.levels)
     return Profile(row_levels(X, gaps.profile, levels), gaps.profile, levels, gaps.weight)

@@ -120,7 +120,7 @@ class WithGaps:
 
     def mix(self, chosen: Chosen) -> Fitted:
         """Fit factors, weights and clusters."""
-        X, measure, (W, H, profile) = self.X, chosen.measure, chosen.fill
+        X, measure, (W, H, profile, _) = self.X, chosen.measure, chosen.fill
         D, E = measure.rows, measure.cols
         rows, cols = np.asarray(chosen.selection.row_indices), np.asarray(chosen.selection.col_indices)
         start = self._weights_of(W, H, chosen, profile)
@@ -200,6 +200,7 @@ class WithGaps:
                 weight=fitted.profile.weight,
                 profile=fitted.profile.cols,
                 levels=(fitted.profile.levels.of_sum, fitted.profile.levels.of_profile),
+                left_out_error=chosen.fill.left_out_error,
                 core=X.is_gap(np.asarray(chosen.selection.row_indices), cols),
             ),
         )

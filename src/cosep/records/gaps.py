@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,9 @@ class Gaps:
         The share of each column in a row of which nothing is known but its level.
     levels : (float, float)
         What is added to the sum of the observed entries of a row, and to that of the profile there, for its level.
+    left_out_error : float
+        Before the selection, some observed entries were left out, to choose the weight: the share of their squares that
+        the others did not explain, in the norm of the model. The smaller, the better the rank of the model.
     core : ndarray of bool, of the shape of the core
         Which entries of the core were missing.
     """
@@ -33,6 +35,7 @@ class Gaps:
     weight: float
     profile: Array
     levels: tuple[float, float]
+    left_out_error: float
     core: NDArray[np.bool_]
 
     def to_json(self) -> dict[str, Any]:
@@ -42,6 +45,7 @@ class Gaps:
             "weight": self.weight,
             "profile": self.profile.tolist(),
             "levels": list(self.levels),
+            "left_out_error": self.left_out_error,
             "core": np.flatnonzero(self.core).tolist(),
         }
 
@@ -50,15 +54,14 @@ def gaps_from_json(stored: Mapping[str, Any] | None, core_shape: tuple[int, int]
     """Return the record that `Gaps.to_json` was called on, None for None; raise ValueError if it does not fit."""
     if stored is None:
         return None
-    profile, weight = np.array(stored["profile"], dtype=np.float64), stored["weight"]
-    at, n_missing = np.array(stored["core"], dtype=np.intp), stored["n_missing"]
-    core = np.zeros(core_shape, dtype=bool)
-    sound = profile.shape == (n,) and bool((profile >= 0).all()) and bool(np.isfinite(profile).all())
-    levels = np.array(stored["levels"], dtype=np.float64)
-    sound = sound and levels.shape == (2,) and bool((levels >= 0).all()) and bool(np.isfinite(levels).all())
-    sound = sound and isinstance(weight, Real) and 0 <= float(weight) <= 1 and isinstance(n_missing, int)
+    profile, levels = (np.array(stored[name], dtype=np.float64) for name in ("profile", "levels"))
+    weight, error, n_missing = (stored[name] for name in ("weight", "left_out_error", "n_missing"))
+    at, core = np.array(stored["core"], dtype=np.intp), np.zeros(core_shape, dtype=bool)
+    numbers = np.concatenate([profile.ravel(), levels.ravel(), [weight, error, 1.0 - weight]])
+    sound = profile.shape == (n,) and levels.shape == (2,) and isinstance(n_missing, int)
+    sound = sound and bool(np.isfinite(numbers).all()) and bool((numbers >= 0).all())
     if not sound or at.ndim != 1 or (len(at) and not 0 <= at.min() <= at.max() < core.size):
         msg = "its missing entries do not fit its factors"
         raise ValueError(msg)
     core.ravel()[at] = True
-    return Gaps(n_missing, float(weight), profile, (float(levels[0]), float(levels[1])), core)
+    return Gaps(n_missing, float(weight), profile, (float(levels[0]), float(levels[1])), float(error), core)

@@ -165,11 +165,21 @@ class Objective:
 
 
 class LowRank(NamedTuple):
-    """Factors that fill the gaps of a matrix, ``X ~ W H``, and the profile with the weight that was chosen."""
+    """Factors that fill the gaps of a matrix, ``X ~ W H``.
+
+    Attributes
+    ----------
+    W, H : ndarray
+    profile : Profile
+        With the weight that was chosen.
+    left_out_error : float
+        The share of squares of the left-out entries that factors of the other entries did not explain.
+    """
 
     W: Array
     H: Array
     profile: Profile
+    left_out_error: float
 
 
 def best_drawn(X: Observed, norm: Diagonals, copies: Array | None) -> float:
@@ -201,8 +211,8 @@ def low_rank(X: Observed, norm: Diagonals, r: int, copies: Array | None, drawn: 
         return _filled(X, norm, r, (known, left_out), (profile, profile_of_known), budget)
     # The shorter side is updated first, so that the answer for the transpose is the same.
     parts, profiles = (known.T, left_out.T), (profile.T, profile_of_known.T)
-    W, H, found = _filled(X.T, norm[::-1], r, parts, profiles, budget)
-    return LowRank(H.T, W.T, found.T)
+    W, H, found, error = _filled(X.T, norm[::-1], r, parts, profiles, budget)
+    return LowRank(H.T, W.T, found.T, error)
 
 
 def _filled(
@@ -236,7 +246,7 @@ def _filled(
         found = min(found, descend(again, SMALL_WEIGHTS, ()), key=lambda one: one[0])
     error, fill, weight = found
     profile, budget = profile._replace(weight=weight), budget._replace(tol=budget.tol * min(error / NOISY, 1.0))
-    return LowRank(*_fit(X, norm, fill, profile, budget), profile)
+    return LowRank(*_fit(X, norm, fill, profile, budget), profile, error)
 
 
 def _from_columns(X: Observed, norm: Diagonals, r: int, fill: Fill, profile: Profile) -> Fill:
