@@ -2,6 +2,7 @@
 
 Notation
 --------
+k : position of the exchanged atom
 G : Gram matrix of the atoms, r x r, with the new atom at position k
 B, b : products of all columns with the old atoms, n x r, and with the new one
 V, W : weights of the old and of the new atoms, n x r
@@ -22,51 +23,61 @@ def exchange_atom(
     G: Array,
     B: Array,
     V: Array,
-    k: int,
+    k: NDArray[np.intp],
+    b: Array,
     C: Array,
+    c: Array,
     Q: Array,
-    new: Array,
     before: Array,
+    start: int,
+    stop: int,
+    sums: Array,
     W: Array,
-    changed: NDArray[np.bool_],
-) -> tuple[float, float]:
-    """Find the new weights from the exact old ones; return by how much the two sums over all columns change.
+) -> None:
+    """Add, for each of some exchanges of one atom, by how much two sums over the columns from start to stop change.
 
     The sums are ``sum_i b_i'w_i``, what the atoms explain, and the error of the core; ``before`` has the terms of both
-    for the old atoms, and ``new`` the columns b and c. A column that has no weight of the old atom, and that the new
-    one does not help, keeps its weights. Only the rows of W that are ``changed`` are written.
+    for the old atoms. ``G[t]``, ``k[t]``, ``b[t]``, ``c[t]`` and ``Q[t]`` belong to exchange t, whose changes are added
+    to ``sums[t]``. The weights are found from the exact old ones; those of exchange t are written to ``W[t]``, unless W
+    is empty. A column that has no weight of the old atom, and that the new one does not help, keeps its weights.
     """
-    n, r = V.shape
+    r = V.shape[1]
     free, status = np.empty(r, np.int64), np.empty(r, np.int8)
-    L, x, norms, target = np.zeros((r, r)), np.zeros(r), np.sqrt(np.diag(G)), np.empty(r)
-    explained, core = 0.0, 0.0
-    for i in range(n):
-        slope = new[i, 0]
-        if V[i, k] == 0.0 and slope > 0.0:
-            for p in range(r):
-                slope -= G[k, p] * V[i, p]
-        changed[i] = V[i, k] > 0.0 or slope > 0.0
-        if not changed[i]:
-            continue
-        w = W[i]
+    L, x, w, target, norms = np.zeros((r, r)), np.zeros(r), np.empty(r), np.empty(r), np.empty(r)
+    for t in range(len(k)):
+        explained, core, gram, at, quadratic = 0.0, 0.0, G[t], k[t], Q[t]
         for p in range(r):
-            w[p], target[p] = V[i, p], B[i, p]
-        w[k], target[k] = 0.0, new[i, 0]
-        if V[i, k] > 0.0:
+            norms[p] = np.sqrt(gram[p, p])
+        for i in range(start, stop):
+            slope = b[t, i]
+            if V[i, at] == 0.0 and slope > 0.0:
+                for p in range(r):
+                    slope -= gram[at, p] * V[i, p]
+            if V[i, at] == 0.0 and slope <= 0.0:
+                if len(W):
+                    W[t, i] = V[i]
+                continue
             for p in range(r):
-                slope -= G[k, p] * w[p]
-        w[k] = max(slope, 0.0) / G[k, k]
-        active_set(G, norms, target, w, free, status, L, x)
-        explained -= before[i, 0]
-        core -= before[i, 1]
-        for p in range(r):
-            if w[p] > 0.0:
-                total = -2.0 * (new[i, 1] if p == k else C[i, p])
-                for q in range(r):
-                    total += Q[p, q] * w[q]
-                explained += w[p] * target[p]
-                core += w[p] * total
-    return explained, core
+                w[p], target[p] = V[i, p], B[i, p]
+            w[at], target[at] = 0.0, b[t, i]
+            if V[i, at] > 0.0:
+                for p in range(r):
+                    slope -= gram[at, p] * w[p]
+            w[at] = max(slope, 0.0) / gram[at, at]
+            active_set(gram, norms, target, w, free, status, L, x)
+            explained -= before[i, 0]
+            core -= before[i, 1]
+            for p in range(r):
+                if w[p] > 0.0:
+                    total = -2.0 * (c[t, i] if p == at else C[i, p])
+                    for q in range(r):
+                        total += quadratic[p, q] * w[q]
+                    explained += w[p] * target[p]
+                    core += w[p] * total
+            if len(W):
+                W[t, i] = w
+        sums[t, 0] += explained
+        sums[t, 1] += core
 
 
 @kernel

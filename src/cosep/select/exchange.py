@@ -7,9 +7,6 @@ U : the weights that explain all rows by the chosen ones, fixed here; S the core
 k : position of a chosen column; j : its rival; R : what the other chosen columns leave of M
 """
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,8 +14,9 @@ from cosep.kernels.exchange import exchange_atom, expected_sums
 from cosep.matrix.local import LocalMatrix
 from cosep.select.column_choice import CORE_WEIGHT, ColumnChoice, explained_by
 from cosep.select.fixed_rows import FixedRows, fixed_rows
-from cosep.solve.nonnegative import ridge_of
+from cosep.solve.nonnegative import dependent_grams
 from cosep.solve.pursuit import Positions, several_largest
+from cosep.utils.threads import for_each, slices
 from cosep.utils.ties import descending
 from cosep.utils.types import Array, Indices
 
@@ -26,6 +24,9 @@ from cosep.utils.types import Array, Indices
 N_NEAR, N_FAR = 6, 4
 # How many exchanges are solved exactly at a time: as many as this number of weights allows, within limits.
 TRIAL_WORK, MIN_TRIALS, MAX_TRIALS = 500_000, 4, 24
+NO_WEIGHTS = np.empty((0, 0, 0))
+# Weights of new atoms in a piece of the exact solves, for threads to share.
+PIECE_WORK = 20_000
 # Sums of errors that differ by a smaller share, or by less than the second number, are equal.
 EQUAL_SUM_TOL, EQUAL_ERROR_TOL = 1e-7, 1e-12
 
@@ -44,19 +45,26 @@ def exchange(
     fixed = fixed_rows(M, rows)
     useful = filling(fixed.H, cols.chosen) if to_fill else None
     trials = trials_of(promising(M, positions, cols, fixed, useful), n_trials(positions, len(cols.chosen)))
-    rivals = np.unique([j for _, j in trials]).astype(np.intp)
-    products = M.gram(rivals)
-    now, exchanges = fixed.sum_of(M, cols), Exchanges(M, cols, fixed)
+    exchanges = Exchanges(M, cols, fixed, products_of(M, trials))
+    now, kept = fixed.sum_of(M, cols), cols
+    totals = fixed.sum_with(*exchanges.errors(trials))
+    better = [trials[i] for i in descending(-totals) if totals[i] < now - equal_below(now)]
     exchanged: set[int] = set()
-    for k, j in trials:
-        if k in exchanged or j in cols.chosen:
+    for k, j in better:
+        if k in exchanged or j in kept.chosen:
             continue
-        total = fixed.sum_with(*exchanges.errors(k, j, products[:, np.searchsorted(rivals, j)]))
-        if total < now - EQUAL_SUM_TOL * now - EQUAL_ERROR_TOL:
-            cols, now = exchanges.last(), total
-            exchanges = Exchanges(M, cols, fixed)
+        other, core_error = exchanges.choice((k, j))
+        total = float(fixed.sum_with(other.error, core_error))
+        if total < now - equal_below(now):
+            kept, now = other, total
+            exchanges = Exchanges(M, kept, fixed, exchanges.products)
             exchanged.add(k)
-    return cols
+    return kept
+
+
+def equal_below(total: float) -> float:
+    """Return the difference from a sum of errors below which another one is equal to it."""
+    return EQUAL_SUM_TOL * total + EQUAL_ERROR_TOL
 
 
 def n_trials(positions: Positions, r: int) -> int:
@@ -80,6 +88,12 @@ def trials_of(ranked: list[tuple[int, int]], count: int) -> list[tuple[int, int]
     return [pair for pair in ranked if pair in chosen]
 
 
+def products_of(M: LocalMatrix, trials: list[tuple[int, int]]) -> dict[int, Array]:
+    """Return ``M'M(:,j)`` for every rival j."""
+    rivals = np.unique([j for _, j in trials]).astype(np.intp)
+    return dict(zip(rivals.tolist(), np.ascontiguousarray(M.gram(rivals).T), strict=True))
+
+
 class Exchanges:
     """Exchanges of one of the chosen columns for another, solved exactly.
 
@@ -89,47 +103,77 @@ class Exchanges:
     cols : ColumnChoice
         The chosen columns.
     fixed : FixedRows
+    products : dict
+        ``M'M(:,j)`` for every rival j.
     """
 
-    def __init__(self, M: LocalMatrix, cols: ColumnChoice, fixed: FixedRows) -> None:
-        self.M, self.cols, self.fixed = M, cols, fixed
-        S = fixed.H[:, cols.chosen]
-        self.C = fixed.M_U @ S
-        of_core = np.einsum("ij,ij->i", cols.V @ (S.T @ fixed.U_U @ S) - 2.0 * self.C, cols.V)
-        self.before = np.column_stack([np.einsum("ij,ij->i", cols.B, cols.V), of_core])
+    def __init__(self, M: LocalMatrix, cols: ColumnChoice, fixed: FixedRows, products: dict[int, Array]) -> None:
+        self.M, self.cols, self.fixed, self.products = M, cols, fixed, products
+        self.B, self.V = np.ascontiguousarray(cols.B), np.ascontiguousarray(cols.V)
         self.core_error = fixed.core_error(M, cols)
-        self._W, self._changed = np.empty_like(cols.V), np.empty(len(cols.V), dtype=bool)
-        self._last: Callable[[], ColumnChoice] = lambda: cols
 
-    def errors(self, k: int, j: int, b: Array) -> tuple[float, float]:
-        """Return the errors of the columns and of the core with column j at position k; b is ``M'M(:,j)``."""
-        cols, fixed, W, changed = self.cols, self.fixed, self._W, self._changed
-        chosen = cols.chosen.copy()
-        chosen[k] = j
-        G = cols.B[chosen]
-        G[:, k] = b[chosen]
-        lengths = np.sqrt(np.diagonal(G))
-        lengths[lengths == 0] = 1.0
-        if ridge_of((G + G.T) / (2.0 * lengths * lengths[:, None])).any():
+    def errors(self, trials: list[tuple[int, int]], W: Array = NO_WEIGHTS) -> tuple[Array, Array]:
+        """Return the errors of the columns, and of the core, with column j at position k, for each pair (k, j).
+
+        The weights of independent columns are written to W, unless that is empty.
+        """
+        total = self.M.squared_norm()
+        G = np.array([self._gram(k, j) for k, j in trials])
+        dependent = dependent_grams(G)
+        solved = np.flatnonzero(~dependent)
+        errors = np.empty((len(trials), 2))
+        more, core = self._changes([trials[t] for t in solved], G[solved], W).T
+        errors[solved, 0] = np.maximum(self.cols.error - more / total, 0.0)
+        errors[solved, 1] = np.maximum(self.core_error + core / total, 0.0)
+        for t in np.flatnonzero(dependent):
+            other = explained_by(self.M, self._chosen(*trials[t]))
+            errors[t] = other.error, self.fixed.core_error(self.M, other)
+        return errors[:, 0], errors[:, 1]
+
+    def choice(self, trial: tuple[int, int]) -> tuple[ColumnChoice, float]:
+        """Return the choice with column j at position k, and its error of the core."""
+        (k, j), chosen = trial, self._chosen(*trial)
+        if dependent_grams(self._gram(k, j)[None])[0]:
             other = explained_by(self.M, chosen)
-            self._last = lambda: other
-            return other.error, fixed.core_error(self.M, other)
-        S, total = fixed.H[:, chosen], self.M.squared_norm()
-        new = np.column_stack([b, fixed.M_U @ S[:, k]])
-        Q = S.T @ fixed.U_U @ S
-        more, core = exchange_atom((G + G.T) / 2.0, cols.B, cols.V, k, self.C, Q, new, self.before, W, changed)
-        error = max(cols.error - more / total, 0.0)
-        self._last = partial(self._solved, chosen, k, b, error)
-        return error, max(self.core_error + core / total, 0.0)
+            return other, self.fixed.core_error(self.M, other)
+        B, W = self.B.copy(), np.empty((1, *self.V.shape))
+        B[:, k] = self.products[j]
+        error, core_error = self.errors([trial], W)
+        return ColumnChoice(chosen, W[0], float(error[0]), B), float(core_error[0])
 
-    def last(self) -> ColumnChoice:
-        """Return the choice whose errors were computed last."""
-        return self._last()
+    def _changes(self, trials: list[tuple[int, int]], G: Array, W: Array) -> Array:
+        """Return by how much what the columns explain, and the error of the core, change with each exchange."""
+        fixed, (n, r) = self.fixed, self.V.shape
+        if not trials:
+            return np.zeros((0, 2))
+        positions, rivals = np.array(trials, dtype=np.intp).T
+        S, cores = fixed.H[:, self.cols.chosen], np.stack([fixed.H[:, self._chosen(*trial)] for trial in trials])
+        C, c = fixed.M_U @ S, np.ascontiguousarray((fixed.M_U @ fixed.H[:, rivals]).T)
+        of_core = np.einsum("ij,ij->i", self.V @ (S.T @ fixed.U_U @ S) - 2.0 * C, self.V)
+        before = np.column_stack([np.einsum("ij,ij->i", self.B, self.V), of_core])
+        b, k = np.stack([self.products[int(j)] for j in rivals]), np.ascontiguousarray(positions)
+        Q = cores.transpose(0, 2, 1) @ fixed.U_U @ cores
+        pieces = slices(n, PIECE_WORK // (len(trials) * r))
+        sums = np.zeros((len(pieces), len(trials), 2))
 
-    def _solved(self, chosen: Indices, k: int, b: Array, error: float) -> ColumnChoice:
-        B = self.cols.B.copy()
-        B[:, k] = b
-        return ColumnChoice(chosen, np.where(self._changed[:, None], self._W, self.cols.V), error, B)
+        def solve(number: int) -> None:
+            some = pieces[number]
+            exchange_atom(G, self.B, self.V, k, b, C, c, Q, before, some.start, some.stop, sums[number], W)
+
+        for_each(solve, range(len(pieces)))
+        return np.asarray(sums.sum(axis=0))
+
+    def _chosen(self, k: int, j: int) -> Indices:
+        chosen = self.cols.chosen.copy()
+        chosen[k] = j
+        return chosen
+
+    def _gram(self, k: int, j: int) -> Array:
+        """Return the Gram matrix of the chosen columns with column j at position k."""
+        chosen = self._chosen(k, j)
+        G = self.cols.B[chosen]
+        G[:, k] = self.products[j][chosen]
+        return np.asarray((G + G.T) / 2.0)
 
 
 def has_zeros(core: Array) -> bool:

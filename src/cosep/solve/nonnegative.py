@@ -6,6 +6,7 @@ M : data, m x n; A : m x r; V : n x r; M ~ A V'
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent
 from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
@@ -102,6 +103,14 @@ def ridge_of(G: Array) -> Array:
     count less, so that these get larger weights than columns that could replace them.
     """
     r = len(G)
-    if r == 0 or np.linalg.eigvalsh(G)[0] > DEPENDENT_TOL:
-        return np.zeros(r)
-    return np.asarray(RIDGE * (1.0 + np.arange(r) / r))
+    return np.asarray(RIDGE * (1.0 + np.arange(r) / r)) if dependent_grams(G[None])[0] else np.zeros(r)
+
+
+def dependent_grams(G: Array) -> NDArray[np.bool_]:
+    """Return which of some Gram matrices are of columns that depend on each other, whatever their norms are."""
+    count, r, _ = G.shape
+    if count == 0 or r == 0:
+        return np.zeros(count, dtype=bool)
+    norms = np.sqrt(np.einsum("tii->ti", G))
+    norms[norms == 0] = 1.0
+    return np.asarray(np.linalg.eigvalsh(G / norms[:, :, None] / norms[:, None])[:, 0] <= DEPENDENT_TOL)
