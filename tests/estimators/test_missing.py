@@ -195,6 +195,15 @@ def test_a_model_of_complete_data_explains_rows_with_gaps():
     np.testing.assert_allclose(model.fill_missing(G), X[50:], rtol=1e-3)
 
 
+def test_a_row_of_which_nothing_is_known_holds_nothing(noisy):
+    model = noisy[3]
+    nothing = np.full((1, 40), np.nan)
+    assert not model.transform(nothing).any()
+    assert model.predict(nothing) == [-1]
+    with pytest.raises(ValueError, match="no observed entry"):
+        CoSeparableNMF(1, 1, missing="nan").fit(nothing)
+
+
 def test_a_saved_model_does_the_same(noisy, tmp_path):
     _, _, G, model = noisy
     model.save(tmp_path / "model.npz")

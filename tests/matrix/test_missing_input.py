@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse
 
 from cosep.matrix.local import LocalMatrix
-from cosep.matrix.missing import as_observed, warn_if_all_missing
+from cosep.matrix.missing import as_observed, check_observed
 from cosep.matrix.observed import Observed
 
 RANDOM = np.random.default_rng(0)
@@ -108,8 +108,6 @@ def test_a_matrix_without_gaps_is_an_ordinary_one(data, missing):
 
 BAD = {
     "unstored of a dense matrix": (X, "unstored", "whose stored entries are the observed ones"),
-    "all missing": (np.full((3, 2), np.nan), "nan", "no observed entry"),
-    "nothing stored": (scipy.sparse.csr_array((3, 2)), "unstored", "no observed entry"),
     "negative observed": (np.where(GAPS, np.nan, X - 1), "nan", "Negative values"),
     "infinite observed": (np.where(GAPS, np.nan, np.inf), "nan", "infinity"),
     "NaN stored": (scipy.sparse.csr_array(NAN), "unstored", "NaN"),
@@ -126,8 +124,18 @@ def test_bad_input_is_refused_in_one_line(case):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("data", "missing"),
+    [(np.full((3, 2), np.nan), "nan"), (scipy.sparse.csr_array((3, 2)), "unstored")],
+    ids=["NaN", "unstored"],
+)
+def test_nothing_observed_is_refused(data, missing):
+    with pytest.raises(ValueError, match=r"shape \(3, 2\) has no observed entry"):
+        check_observed(as_observed(data, missing))
+
+
 def test_rows_and_columns_without_observed_entries_are_told():
     gappy = NAN.copy()
     gappy[3], gappy[:, 1] = np.nan, np.nan
     with pytest.warns(UserWarning, match=r"1 row\(s\) \(\[3\]\) and 1 column\(s\) \(\[1\]\) without"):
-        warn_if_all_missing(as_observed(gappy, "nan"))
+        check_observed(as_observed(gappy, "nan"))

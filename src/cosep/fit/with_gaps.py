@@ -14,7 +14,7 @@ from cosep.fit.result import FitResult
 from cosep.fit.selector import select
 from cosep.matrix.checks import check_nonzero
 from cosep.matrix.completed import Completed
-from cosep.matrix.missing import warn_if_all_missing
+from cosep.matrix.missing import check_observed
 from cosep.matrix.norm import Norm, Scaling
 from cosep.matrix.observed import Observed
 from cosep.matrix.scaling import norm_of
@@ -86,7 +86,7 @@ class WithGaps:
 
     def scale(self) -> Measure:
         """Find the norm: that of the matrix whose gaps are filled by its profile."""
-        warn_if_all_missing(self.X)
+        check_observed(self.X)
         first = self._measure(0.0)
         return self._measure(best_drawn(self.X, (first.rows, first.cols), self.plan.weights))
 

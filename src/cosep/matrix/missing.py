@@ -37,8 +37,7 @@ def as_observed(X: Any, missing: str | None, name: str = "X") -> LocalMatrix | O
     Raises
     ------
     ValueError
-        If X is not sparse, but unstored entries are to be missing; if nothing was observed; or if an observed entry is
-        not a nonnegative number.
+        If X is not sparse, but unstored entries are to be missing, or if an observed entry is not a nonnegative number.
     """
     if isinstance(X, LocalMatrix | Observed) or missing is None:
         return X if isinstance(X, Observed) else as_matrix(X, name)
@@ -50,8 +49,11 @@ def as_observed(X: Any, missing: str | None, name: str = "X") -> LocalMatrix | O
     return _sparse_with_nan(values, name) if scipy.sparse.issparse(values) else _dense_with_nan(values, name)
 
 
-def warn_if_all_missing(X: Observed) -> None:
-    """Warn about rows and columns without an observed entry."""
+def check_observed(X: Observed) -> None:
+    """Raise ValueError if nothing was observed, and warn about rows and columns without an observed entry."""
+    if X.n_observed == 0:
+        msg = f"X of shape {X.shape} has no observed entry: all are missing; pass data with observed entries."
+        raise ValueError(msg)
     parts = [
         f"{count} {what}(s) ({shown(where[:5].tolist())})"
         for what, side in (("row", X), ("column", X.T))
@@ -77,7 +79,6 @@ def _unstored(values: Any, name: str) -> LocalMatrix | Observed:
     stored = zeroed.stored_by_rows()
     if len(stored.raw.data) == m * n:
         return zeroed
-    _check_any(len(stored.raw.data), (m, n), name)
     return Observed(stored, positions_of(stored.raw), lists_gaps=False)
 
 
@@ -86,7 +87,6 @@ def _dense_with_nan(values: Any, name: str) -> LocalMatrix | Observed:
     n_gaps = int(gaps.sum())
     if not n_gaps:
         return as_matrix(values, name)
-    _check_any(values.size - n_gaps, values.shape, name)
     zeroed = values.copy(order="K")
     zeroed[gaps] = 0.0
     lists_gaps = 2 * n_gaps <= gaps.size
@@ -99,7 +99,6 @@ def _sparse_with_nan(values: Any, name: str) -> LocalMatrix | Observed:
     if not gaps.any():
         return as_matrix(values, name)
     m, n = values.shape
-    _check_any(m * n - int(gaps.sum()), values.shape, name)
     by_rows = values.tocsr()
     gaps = np.isnan(by_rows.data)
     zeroed = scipy.sparse.csr_array((by_rows.data.copy(), by_rows.indices.copy(), by_rows.indptr.copy()), shape=(m, n))
@@ -108,9 +107,3 @@ def _sparse_with_nan(values: Any, name: str) -> LocalMatrix | Observed:
     zeroed.data[gaps] = 0.0
     zeroed.eliminate_zeros()
     return Observed(as_matrix(zeroed, name), positions_of(listed), lists_gaps=True)
-
-
-def _check_any(n_observed: int, shape: tuple[int, int], name: str) -> None:
-    if n_observed == 0:
-        msg = f"{name} of shape {shape} has no observed entry: all are missing; pass data with observed entries."
-        raise ValueError(msg)
