@@ -4,10 +4,10 @@ A share of the entries is hidden, at random or in blocks of rows and columns, an
 the hidden entries, `||X - X^|| / ||X||`, so that zeros have 1. `cosep` is `fill_missing` of `CoSeparableNMF(r, r)` with
 its defaults, then the means of columns, scikit-learn's KNNImputer (5 rows) and IterativeImputer (Bayesian ridge; 20
 columns at a time if there are more than 100), and NMF of the observed entries alone by multiplicative updates (300
-rounds, the same r; written for this benchmark). Columns of digits are pixels; of the counts in osmFISH and mutations
-the logarithm `log(1 + x)` is taken. Ratings are planted: 1000 x 300, rank 8, noise of a tenth of the norm, and given as
-a sparse matrix that stores the observed entries. `ratio` is the processor time of the fit to that of the complete
-matrix.
+rounds, the same r; written for this benchmark). Of each set there are at most 1500 rows, and of the counts in osmFISH
+and mutations the logarithm `log(1 + x)` is taken. Ratings are planted: 1000 x 300, rank 8, noise of a tenth of the
+norm, and given as a sparse matrix that stores the observed entries. `ratio` is the processor time of the fit to that of
+the complete matrix.
 
 The row "co-separable" is about planted matrices without noise with 20 % hidden, fitted with `tol=1e-14`: of how many
 the planted rows and columns were selected, and the largest error of a hidden entry of each, relative to the largest
@@ -34,6 +34,8 @@ SHARES = (0.05, 0.2, 0.5, 0.8)
 N_GROUPS = 10
 ROUNDS = 300
 SEEDS = 12
+# Nearest neighbours take minutes for more rows.
+MOST_ROWS = 1500
 # More columns than this make IterativeImputer slow.
 MANY_COLUMNS = 100
 RIVALS = ("column_means", "knn", "iterative", "masked_nmf", "zeros")
@@ -78,8 +80,9 @@ def measure(*, tiny: bool = False) -> Iterator[Row]:
 
 
 def matrix(name: str) -> Block:
-    """Return a set as a dense array."""
-    return ratings() if name == "ratings" else np.asarray(as_matrix(load(name).X).take())
+    """Return a set as a dense array of at most `MOST_ROWS` random rows."""
+    X = ratings() if name == "ratings" else np.asarray(as_matrix(load(name).X).take())
+    return np.asarray(X[np.sort(np.random.default_rng(0).permutation(len(X))[:MOST_ROWS])])
 
 
 def ratings(m: int = 1000, n: int = 300, r: int = 8, noise: float = 0.1) -> Block:
