@@ -2,9 +2,9 @@
 
 A share of the entries is hidden, at random or in blocks of rows and columns, and filled again. Figures are errors on
 the hidden entries, `||X - X^|| / ||X||`, so that zeros have 1. `cosep` is `fill_missing` of `CoSeparableNMF(r, r)` with
-its defaults, then the means of columns, scikit-learn's KNNImputer (5 rows) and IterativeImputer (Bayesian ridge; 20
-columns at a time if there are more than 100), and NMF of the observed entries alone by multiplicative updates (300
-rounds, the same r; written for this benchmark). Of each set there are at most 1500 rows, and of the counts in osmFISH
+its defaults, then the means of columns, scikit-learn's KNNImputer (5 rows) and IterativeImputer (Bayesian ridge on 20
+columns at a time, 5 rounds), and NMF of the observed entries alone by multiplicative updates (300
+rounds, the same r; written for this benchmark). Of each set there are at most 600 rows, and of the counts in osmFISH
 and mutations the logarithm `log(1 + x)` is taken. Ratings are planted: 1000 x 300, rank 8, noise of a tenth of the
 norm, and given as a sparse matrix that stores the observed entries. `ratio` is the processor time of the fit to that of
 the complete matrix.
@@ -35,9 +35,7 @@ N_GROUPS = 10
 ROUNDS = 300
 SEEDS = 12
 # Nearest neighbours take minutes for more rows.
-MOST_ROWS = 1500
-# More columns than this make IterativeImputer slow.
-MANY_COLUMNS = 100
+MOST_ROWS = 600
 RIVALS = ("column_means", "knn", "iterative", "masked_nmf", "zeros")
 
 
@@ -141,10 +139,9 @@ def stored(known: Block) -> Any:
 
 def others(known: Block, r: int, *, tiny: bool) -> dict[str, Block]:
     """Return the matrix filled by the rivals."""
-    n = known.shape[1]
     means = np.nanmean(known, axis=0)
     iterative = IterativeImputer(
-        max_iter=2 if tiny else 10, n_nearest_features=20 if n > MANY_COLUMNS else None, min_value=0.0, random_state=0
+        max_iter=2 if tiny else 5, n_nearest_features=min(20, known.shape[1] - 1), min_value=0.0, random_state=0
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it did not converge in its default number of rounds
@@ -197,7 +194,7 @@ def planted(n_seeds: int) -> Row:
 def memory(kind: str, *, tiny: bool) -> Row:
     """Return the peak memory of a fit relative to the input."""
     random = np.random.default_rng(0)
-    m, n, r = (2000, 50, 5) if tiny else ((60_000, 200, 10) if kind == "dense" else (200_000, 1000, 10))
+    m, n, r = (2000, 50, 5) if tiny else ((20_000, 200, 10) if kind == "dense" else (50_000, 1000, 10))
     if kind == "dense":
         X = random.gamma(0.5, size=(m, r)) @ random.gamma(0.5, size=(r, n))
         X[random.uniform(size=X.shape) < 0.2] = np.nan

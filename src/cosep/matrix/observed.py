@@ -254,6 +254,9 @@ class _Less(LocalMatrix):
     def T(self) -> "_Less":
         return _Less(self.of.T, self.less.T)
 
+    def rows(self, indices: Indices | slice) -> "_Less":
+        return _Less(self.of.rows(indices), self.less.rows(indices))
+
     def dot(self, B: Array) -> Array:
         return self.of.dot(B) - self.less.dot(B)
 

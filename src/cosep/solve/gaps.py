@@ -35,6 +35,8 @@ STARTS = (1.0, 0.1)
 # If less than this share of left-out entries is unexplained, the factors may be exact but for a poor local minimum: the
 # fit starts again from columns and from rows of the filled matrix, with these weights.
 LITTLE_NOISE, SMALL_WEIGHTS = 0.01, (0.01, 0.003, 0.001, 0.0001, 0.0)
+# Of more rows than this, the weight is chosen by so many, evenly spread.
+MANY_ROWS = 5000
 # How many average entries the levels of rows and columns are drawn to their mean by, of which one is chosen.
 DRAWN = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
 # No smaller weight is tried when the error of left-out entries is larger than the smallest one by this factor.
@@ -224,7 +226,22 @@ def _filled(
     budget: Budget,
 ) -> LowRank:
     """Return what `low_rank` does, given the known and left-out entries, and the profiles of all and the known."""
-    (known, left_out), (profile, of_known) = parts, profiles
+    error, (W, H), weight = _chosen(X, norm, r, parts, profiles[1], budget)
+    profile, budget = profiles[0]._replace(weight=weight), budget._replace(tol=budget.tol * min(error / NOISY, 1.0))
+    if len(W) < X.shape[0]:
+        W = RowProblem(X, H, norm[1], profile).solve()[0]
+    return LowRank(*_fit(X, norm, (W, H), profile, budget), profile, error)
+
+
+def _chosen(
+    X: Observed, norm: Diagonals, r: int, parts: tuple[Observed, Observed], of_known: Profile, budget: Budget
+) -> tuple[float, Fill, float]:
+    """Return the share of left-out entries that is not explained, factors of at most `MANY_ROWS` rows, and a weight."""
+    known, left_out = parts
+    if X.shape[0] > MANY_ROWS:
+        some = np.linspace(0, X.shape[0] - 1, MANY_ROWS).astype(np.intp)
+        X, known, left_out = X.rows(some), known.rows(some), left_out.rows(some)
+        norm, of_known = (norm[0][some], norm[1]), of_known._replace(rows=of_known.rows[some])
     total = max(left_out.squared_norm(*norm), np.finfo(np.float64).tiny)
 
     def descend(fill: Fill, weights: Sequence[float], starts: Sequence[float]) -> tuple[float, Fill, float]:
@@ -244,9 +261,7 @@ def _filled(
     for start in (_from_columns, _from_rows) if found[0] < LITTLE_NOISE else ():
         again = start(X, norm, r, found[1], of_known._replace(weight=SMALL_WEIGHTS[0]))
         found = min(found, descend(again, SMALL_WEIGHTS, ()), key=lambda one: one[0])
-    error, fill, weight = found
-    profile, budget = profile._replace(weight=weight), budget._replace(tol=budget.tol * min(error / NOISY, 1.0))
-    return LowRank(*_fit(X, norm, fill, profile, budget), profile, error)
+    return found
 
 
 def _from_columns(X: Observed, norm: Diagonals, r: int, fill: Fill, profile: Profile) -> Fill:
