@@ -34,7 +34,7 @@ GAP_WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001, 0.0)
 STARTS = (1.0, 0.1)
 # If less than this share of left-out entries is unexplained, the factors may be exact but for a poor local minimum: the
 # fit starts again from columns and from rows of the filled matrix, with these weights.
-LITTLE_NOISE, SMALL_WEIGHTS = 0.01, (0.01, 0.003, 0.001, 0.0001, 0.0)
+LITTLE_NOISE, SMALL_WEIGHTS = 0.001, (0.01, 0.003, 0.001, 0.0001, 0.0)
 # Of more rows than this, the weight is chosen by so many, evenly spread.
 MANY_ROWS = 5000
 # How many average entries the levels of rows and columns are drawn to their mean by, of which one is chosen.
