@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from cosep import CoSeparableNMF, Pool, Selection, SelectionWarning, faithful, greedy, index_accuracy, make_coseparable
 from cosep.matrix.validation import as_matrix
 from cosep.select.column_choice import CORE_WEIGHT, core_error, explained_by, sum_of_errors
-from cosep.select.exchange import Exchanges, promising, trials_of
+from cosep.select.exchange import Exchanges, products_of, promising, trials_of
 from cosep.select.fixed_rows import fixed_rows
 from cosep.select.starts import typical
 from cosep.solve.pursuit import Positions, all_positions
@@ -111,13 +111,14 @@ def test_an_exchange_is_solved_exactly():
         M = as_matrix(counts(seed, (40, 30)))
         rows, cols = explained_by(M.T, np.array([3, 8, 20])), explained_by(M, np.array([1, 5, 12, 17]))
         fixed = fixed_rows(M, rows)
-        for k, j in ((0, 9), (3, 2)):
-            exchanges = Exchanges(M, cols, fixed)
-            error, core = exchanges.errors(k, j, M.gram(np.array([j]))[:, 0])
-            found = exchanges.last()
+        trials = [(0, 9), (3, 2)]
+        exchanges = Exchanges(M, cols, fixed, products_of(M, trials))
+        for (k, j), error, core in zip(trials, *exchanges.errors(trials), strict=True):
+            found, found_core = exchanges.choice((k, j))
             again = explained_by(M, found.chosen)
             assert found.chosen[k] == j
-            assert error == found.error == pytest.approx(again.error, rel=1e-9)
+            assert error == pytest.approx(again.error, rel=1e-9)
+            assert (error, core) == pytest.approx((found.error, found_core), rel=1e-12)
             np.testing.assert_allclose(found.V, again.V, atol=1e-9)
             assert core == pytest.approx(core_error(M, rows, again), rel=1e-9)
 

@@ -159,6 +159,6 @@ def test_solving_for_many_weights_makes_no_copies_of_all_of_them():
 def test_weights_do_not_depend_on_how_many_rows_are_solved_for_at_a_time(monkeypatch):
     A, M = RANDOM.uniform(size=(12, 5)), RANDOM.uniform(size=(12, 40))
     expected = nonnegative(A, M.T @ A, np.zeros((40, 5)), exact=True)
-    monkeypatch.setattr(import_module("cosep.solve.nonnegative"), "BLOCK_ENTRIES", 15)
+    monkeypatch.setattr(import_module("cosep.solve.nonnegative"), "PIECE_ENTRIES", 15)
     for V in (np.zeros((40, 5)), np.zeros((5, 40)).T):
         np.testing.assert_array_equal(nonnegative(A, M.T @ A, V, exact=True), expected)

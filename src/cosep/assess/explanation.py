@@ -23,7 +23,15 @@ from cosep.records.fidelity import Fidelity
 from cosep.records.filled_data import data_of, matrix_of
 from cosep.records.model import factorization_of
 from cosep.select.column_choice import ColumnChoice, explained_by
-from cosep.select.exchange import EQUAL_ERROR_TOL, EQUAL_SUM_TOL, Exchanges, n_trials, promising, trials_of
+from cosep.select.exchange import (
+    EQUAL_ERROR_TOL,
+    EQUAL_SUM_TOL,
+    Exchanges,
+    n_trials,
+    products_of,
+    promising,
+    trials_of,
+)
 from cosep.select.fixed_rows import FixedRows, fixed_rows
 from cosep.select.rays import distinct
 from cosep.solve.labels import factor_labels
@@ -226,16 +234,14 @@ def _losses(
     M: LocalMatrix, cols: ColumnChoice, fixed: FixedRows, report: Callable[[], None]
 ) -> tuple[Array, Indices, Array]:
     """Return how much J rises without each selected column, the best rival that was tried, and the rise with it."""
-    now, exchanges, r = fixed.sum_of(M, cols), Exchanges(M, cols, fixed), len(cols.chosen)
-    trials = _trials(M, cols, fixed)
-    tried = np.unique([j for _, j in trials]).astype(np.intp)
-    products = M.gram(tried)
+    now, r, trials = fixed.sum_of(M, cols), len(cols.chosen), sorted(_trials(M, cols, fixed))
     losses, runners_up, runner_up_losses = np.zeros(r), np.full(r, -1), np.zeros(r)
+    exchanges = Exchanges(M, cols, fixed, products_of(M, trials))
+    totals = np.asarray(fixed.sum_with(*exchanges.errors(trials)))
     for k in range(r):
         losses[k] = least = _rise(fixed.sum_of(M, _without(M, cols, k)), now)
-        for j in sorted(rival for position, rival in trials if position == k):
-            errors = exchanges.errors(k, j, products[:, np.searchsorted(tried, j)])
-            rise = _rise(fixed.sum_with(*errors), now)
+        for j, total in ((j, total) for (position, j), total in zip(trials, totals, strict=True) if position == k):
+            rise = _rise(total, now)
             if rise < least - TIE_TOL:
                 runners_up[k], least = j, rise
         runner_up_losses[k] = least

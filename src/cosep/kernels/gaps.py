@@ -74,7 +74,7 @@ def row_problem(
 
 
 @kernel
-def orthant_with_gaps(  # noqa: PLR0913 - a kernel takes arrays alone
+def orthant_with_gaps(
     indices: Listed,
     indptr: Pointers,
     lists_gaps: bool,

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.kernels.cholesky import ZERO, append_row
+from cosep.kernels.cholesky import ZERO
 from cosep.kernels.compile import kernel
 
 Array = NDArray[np.float64]
@@ -75,21 +75,30 @@ def orthant_descent(G: Array, B: Array, V: Array, tol: float, max_sweeps: int) -
 def solve_free(G: Array, b: Array, free: NDArray[np.int64], size: int, L: Array, x: Array, done: int = 0) -> None:
     """Solve ``G_FF x_F = b_F`` by Cholesky; a dependent atom, whose pivot vanishes, gets ``x = 0``.
 
-    The first ``done`` rows of L are kept from an earlier solve with the same first free entries.
+    The diagonal of L has the reciprocals of that of the factor, because divisions take long. The first ``done`` rows of
+    L are kept from an earlier solve with the same first free entries.
     """
     for i in range(done, size):
-        pivot = append_row(G, free, i, L, free[i])
-        L[i, i] = np.sqrt(pivot) if pivot > PIVOT_FLOOR * G[free[i], free[i]] else 0.0
+        entry = free[i]
+        pivot = G[entry, entry]
+        for j in range(i):
+            total = G[entry, free[j]]
+            for p in range(j):
+                total -= L[i, p] * L[j, p]
+            total *= L[j, j]
+            L[i, j] = total
+            pivot -= total * total
+        L[i, i] = 1.0 / np.sqrt(pivot) if pivot > PIVOT_FLOOR * G[entry, entry] else 0.0
     for i in range(size):
         total = b[free[i]]
         for p in range(i):
             total -= L[i, p] * x[p]
-        x[i] = total / L[i, i] if L[i, i] > 0.0 else 0.0
+        x[i] = total * L[i, i]
     for i in range(size - 1, -1, -1):
-        total = x[i]
-        for p in range(i + 1, size):
-            total -= L[p, i] * x[p]
-        x[i] = total / L[i, i] if L[i, i] > 0.0 else 0.0
+        total = x[i] * L[i, i]
+        x[i] = total
+        for p in range(i):
+            x[p] -= L[i, p] * total
 
 
 @kernel
@@ -97,16 +106,26 @@ def orthant_active_set(G: Array, B: Array, V: Array) -> None:
     """Solve ``min_v 1/2 v'Gv - b'v`` over ``v >= 0`` exactly, for each row, by a warm-started active set."""
     r = G.shape[0]
     free, status = np.empty(r, np.int64), np.empty(r, np.int8)
-    L, x, norms = np.zeros((r, r)), np.zeros(r), np.sqrt(np.diag(G))
+    L, x, scale = np.zeros((r, r)), np.zeros(r), reciprocal_norms(G)
     for k in range(B.shape[0]):
-        active_set(G, norms, B[k], V[k], free, status, L, x)
+        active_set(G, scale, B[k], V[k], free, status, L, x)
+
+
+@kernel
+def reciprocal_norms(G: Array) -> Array:
+    """Return the reciprocal roots of the diagonal of G, and zeros for zeros."""
+    scale = np.zeros(len(G))
+    for i in range(len(G)):
+        if G[i, i] > 0.0:
+            scale[i] = 1.0 / np.sqrt(G[i, i])
+    return scale
 
 
 @kernel
 def active_set(
-    G: Array, norms: Array, b: Array, v: Array, free: NDArray[np.int64], status: NDArray[np.int8], L: Array, x: Array
+    G: Array, scale: Array, b: Array, v: Array, free: NDArray[np.int64], status: NDArray[np.int8], L: Array, x: Array
 ) -> None:
-    """Solve one such problem from v, which is overwritten; ``norms`` are the roots of the diagonal of G.
+    """Solve one such problem from v, which is overwritten; ``scale`` are the `reciprocal_norms` of G.
 
     The arrays after v are room to work in.
 
@@ -119,27 +138,30 @@ def active_set(
     size, done = ZERO, ZERO
     # status: 1 free, 0 at the bound, -1 at the bound and not freed again
     for i in range(r):
-        status[i] = 1 if v[i] > 0.0 and norms[i] > 0.0 else 0
-        v[i] = v[i] if status[i] == 1 else 0.0
-        if norms[i] > 0.0:
-            bound = max(bound, 1e-14 * abs(b[i]) / norms[i])
+        bound = max(bound, 1e-14 * abs(b[i]) * scale[i])
+        status[i] = 1 if v[i] > 0.0 and scale[i] > 0.0 else 0
         if status[i] == 1:
             free[size] = i
             size += 1
+        else:
+            v[i] = 0.0
     entered = -1
     for _ in range(10 * r + 20):
         solve_free(G, b, free, size, L, x, done)
         done = size
         step, blocked = 1.0, -1
         for p in range(size):
-            i = free[p]
             if x[p] <= 0.0:
+                i = free[p]
                 share = v[i] / (v[i] - x[p]) if v[i] > x[p] else 0.0
                 if share < step or blocked < 0:
                     step, blocked = share, i
-        for p in range(size):
-            v[free[p]] = x[p] if blocked < 0 else v[free[p]] + step * (x[p] - v[free[p]])
-        if blocked >= 0:
+        if blocked < 0:
+            for p in range(size):
+                v[free[p]] = x[p]
+        else:
+            for p in range(size):
+                v[free[p]] += step * (x[p] - v[free[p]])
             v[blocked] = 0.0
             status[blocked] = -1 if blocked == entered else 0
             # The factor's rows of the free entries before the removed one do not change.
@@ -153,11 +175,11 @@ def active_set(
         best = bound
         entered = -1
         for i in range(r):
-            if status[i] == 0 and norms[i] > 0.0:
+            if status[i] == 0 and scale[i] > 0.0:
                 slope = b[i]
                 for p in range(size):
-                    slope -= G[i, free[p]] * v[free[p]]
-                slope /= norms[i]
+                    slope -= G[i, free[p]] * x[p]
+                slope *= scale[i]
                 if slope > best:
                     best, entered = slope, i
         if entered < 0:

@@ -6,7 +6,8 @@ rows at a time. Questions are about columns; ask the transpose about rows.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -14,12 +15,34 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from cosep.utils.blas import all_blas_threads
+from cosep.utils.threads import for_each
 from cosep.utils.types import Array, Indices
 
 # Entries of a dense block of rows: 8 MB in float64.
 BLOCK_ENTRIES = 1 << 20
 # Products with a dense matrix of at least this many entries gain from several threads.
 LARGE_ENTRIES = 10_000_000
+
+
+# A product with a sparse matrix of at least this many multiplications is computed in pieces, which threads share.
+LARGE_PRODUCT = 1_000_000
+# Stored entries in a piece, at least, and the largest number of pieces.
+PIECE_ENTRIES, MAX_PIECES = 50_000, 8
+
+
+class Piece(NamedTuple):
+    """Consecutive rows of a sparse matrix.
+
+    Attributes
+    ----------
+    rows : slice
+    X, transpose : csr_array, csc_array
+        These rows, and their transpose.
+    """
+
+    rows: slice
+    X: Any
+    transpose: Any
 
 
 class LocalMatrix:
@@ -36,6 +59,10 @@ class LocalMatrix:
     def __init__(self, values: Any, exponent: int = 0) -> None:
         self._values = values
         self._exponent = exponent
+        # The transpose of the values, once it is known: a view, which takes SciPy longer than a small product.
+        self._turned: Any = None
+        # Pieces of the rows of a sparse matrix (columns in CSC format), once they are known; shared with the transpose.
+        self._cut: dict[str, list[Piece]] = {}
         # Answers about columns, and those about rows, once they are known; shared with the transpose.
         self._known: dict[str, NDArray[Any]] = {}
         self._known_across: dict[str, NDArray[Any]] = {}
@@ -67,9 +94,17 @@ class LocalMatrix:
     @property
     def T(self) -> "LocalMatrix":
         """The transpose, sharing memory."""
-        transpose = LocalMatrix(self._values.T, self._exponent)._with_spectrum_of(self)
+        transpose = LocalMatrix(self._transposed, self._exponent)._with_spectrum_of(self)
+        transpose._turned, transpose._cut = self._values, self._cut
         transpose._known, transpose._known_across = self._known_across, self._known
         return transpose
+
+    @property
+    def _transposed(self) -> Any:
+        """The transpose of the stored values."""
+        if self._turned is None:
+            self._turned = self._values.T
+        return self._turned
 
     @property
     def raw(self) -> Any:
@@ -80,6 +115,7 @@ class LocalMatrix:
     def mantissa(self) -> "LocalMatrix":
         """The matrix without its power of two, sharing memory; for answers that do not depend on units."""
         mantissa = LocalMatrix(self._values)._with_spectrum_of(self)
+        mantissa._turned, mantissa._cut = self._turned, self._cut
         mantissa._known, mantissa._known_across = self._known, self._known_across
         return mantissa
 
@@ -205,24 +241,66 @@ class LocalMatrix:
 
     def dot(self, B: Array) -> Array:
         """``X @ B`` for a thin dense B."""
-        if self.is_sparse or self.dtype == np.float64:
+        if self.is_sparse:
+            return self._along(B) if self._values.format == "csr" else self._across(B)
+        if self.dtype == np.float64:
             with self._threads():
                 return np.asarray(self._values @ B)
         return np.concatenate([block @ B for _, block in self.dense_blocks()])
 
     def cross(self, B: Array) -> Array:
         """``X.T @ B`` for a thin dense B."""
-        if self.is_sparse or self.dtype == np.float64:
+        if self.is_sparse:
+            return self._across(B) if self._values.format == "csr" else self._along(B)
+        if self.dtype == np.float64:
             with self._threads():
-                return np.asarray(self._values.T @ B)
+                return np.asarray(self._transposed @ B)
         total = np.zeros((self.shape[1], *B.shape[1:]))
         for rows, block in self.dense_blocks():
             total += block.T @ B[rows]
         return total
 
+    def _along(self, B: Array) -> Array:
+        """Return the product with a sparse matrix in CSR format, or with the transpose of one in CSC format."""
+        by_rows = self._values if self._values.format == "csr" else self._transposed
+        pieces = self._pieces(B)
+        if not pieces:
+            return np.asarray(by_rows @ B)
+        product = np.empty((by_rows.shape[0], B.shape[1]))
+
+        def multiply(piece: Piece) -> None:
+            product[piece.rows] = piece.X @ B
+
+        for_each(multiply, pieces)
+        return product
+
+    def _across(self, B: Array) -> Array:
+        """Return the product with the transpose of a sparse matrix in CSR format, or with one in CSC format."""
+        by_cols = self._transposed if self._values.format == "csr" else self._values
+        pieces = self._pieces(B)
+        if not pieces:
+            return np.asarray(by_cols @ B)
+        products: list[Any] = [None] * len(pieces)
+
+        def multiply(number: int) -> None:
+            products[number] = pieces[number].transpose @ B[pieces[number].rows]
+
+        for_each(multiply, range(len(pieces)))
+        return np.asarray(sum(products[1:], start=products[0]))
+
+    def _pieces(self, B: Array) -> list[Piece]:
+        """Return pieces of a product for threads to share, none if it is small; they depend on the shapes only."""
+        X = self._values
+        if B.ndim == 1 or X.nnz * B.shape[1] < LARGE_PRODUCT:
+            return []
+        if "pieces" not in self._cut:
+            count = min(X.nnz // PIECE_ENTRIES, X.nnz // (4 * min(X.shape)), MAX_PIECES)
+            self._cut["pieces"] = pieces_of(X if X.format == "csr" else self._transposed, count)
+        return self._cut["pieces"]
+
     def _threads(self) -> AbstractContextManager[None]:
         """Return the context for a product: BLAS has all its threads for a large dense matrix."""
-        return nullcontext() if self.is_sparse or self._values.size < LARGE_ENTRIES else all_blas_threads
+        return nullcontext() if self._values.size < LARGE_ENTRIES else all_blas_threads
 
     def between(self, left: scipy.sparse.csr_array, right: scipy.sparse.csr_array) -> Array:
         """``left @ X @ right.T``, small and dense, for sparse matrices of few rows: sums over groups of entries."""
@@ -325,6 +403,18 @@ class LocalMatrix:
             data = X.data * np.repeat(of_major, np.diff(X.indptr)) * of_minor[X.indices]
             return LocalMatrix(type(X)((data, X.indices, X.indptr), shape=X.shape), self._exponent)
         return LocalMatrix(self._values * row_scale[:, None] * col_scale, self._exponent)
+
+
+def pieces_of(X: Any, count: int) -> list[Piece]:
+    """Cut a matrix in CSR format into pieces of about as many stored entries, sharing memory."""
+    ends = np.searchsorted(X.indptr, np.arange(1, count) * (X.nnz / max(count, 1)))
+    pieces = []
+    for start, stop in pairwise((0, *ends.tolist(), X.shape[0])):
+        starts = X.indptr[start : stop + 1]
+        stored = slice(starts[0], starts[-1])
+        piece = type(X)((X.data[stored], X.indices[stored], starts - starts[0]), shape=(stop - start, X.shape[1]))
+        pieces.append(Piece(slice(start, stop), piece, piece.T))
+    return pieces
 
 
 def stack(pieces: Sequence[Any]) -> Any:

@@ -23,7 +23,7 @@ from cosep.utils.types import Array, Indices
 # Rivals of each chosen column that are considered: near ones and far ones, see `promising`.
 N_NEAR, N_FAR = 6, 4
 # How many exchanges are solved exactly at a time: as many as this number of weights allows, within limits.
-TRIAL_WORK, MIN_TRIALS, MAX_TRIALS = 500_000, 4, 24
+TRIAL_WORK, MIN_TRIALS, MAX_TRIALS = 700_000, 4, 32
 NO_WEIGHTS = np.empty((0, 0, 0))
 # Weights of new atoms in a piece of the exact solves, for threads to share.
 PIECE_WORK = 20_000
@@ -110,6 +110,8 @@ class Exchanges:
     def __init__(self, M: LocalMatrix, cols: ColumnChoice, fixed: FixedRows, products: dict[int, Array]) -> None:
         self.M, self.cols, self.fixed, self.products = M, cols, fixed, products
         self.B, self.V = np.ascontiguousarray(cols.B), np.ascontiguousarray(cols.V)
+        G = self.B[cols.chosen]
+        self.G = (G + G.T) / 2.0
         self.core_error = fixed.core_error(M, cols)
 
     def errors(self, trials: list[tuple[int, int]], W: Array = NO_WEIGHTS) -> tuple[Array, Array]:
@@ -117,12 +119,13 @@ class Exchanges:
 
         The weights of independent columns are written to W, unless that is empty.
         """
+        if not trials:
+            return np.zeros(0), np.zeros(0)
         total = self.M.squared_norm()
-        G = np.array([self._gram(k, j) for k, j in trials])
-        dependent = dependent_grams(G)
+        dependent = dependent_grams(np.stack([self._gram(k, j) for k, j in trials]))
         solved = np.flatnonzero(~dependent)
         errors = np.empty((len(trials), 2))
-        more, core = self._changes([trials[t] for t in solved], G[solved], W).T
+        more, core = self._changes([trials[t] for t in solved], W).T
         errors[solved, 0] = np.maximum(self.cols.error - more / total, 0.0)
         errors[solved, 1] = np.maximum(self.core_error + core / total, 0.0)
         for t in np.flatnonzero(dependent):
@@ -141,24 +144,27 @@ class Exchanges:
         error, core_error = self.errors([trial], W)
         return ColumnChoice(chosen, W[0], float(error[0]), B), float(core_error[0])
 
-    def _changes(self, trials: list[tuple[int, int]], G: Array, W: Array) -> Array:
+    def _changes(self, trials: list[tuple[int, int]], W: Array) -> Array:
         """Return by how much what the columns explain, and the error of the core, change with each exchange."""
         fixed, (n, r) = self.fixed, self.V.shape
         if not trials:
             return np.zeros((0, 2))
         positions, rivals = np.array(trials, dtype=np.intp).T
         S, cores = fixed.H[:, self.cols.chosen], np.stack([fixed.H[:, self._chosen(*trial)] for trial in trials])
-        C, c = fixed.M_U @ S, np.ascontiguousarray((fixed.M_U @ fixed.H[:, rivals]).T)
+        C, c = fixed.M_U @ S, fixed.M_U @ fixed.H[:, rivals]
         of_core = np.einsum("ij,ij->i", self.V @ (S.T @ fixed.U_U @ S) - 2.0 * C, self.V)
         before = np.column_stack([np.einsum("ij,ij->i", self.B, self.V), of_core])
-        b, k = np.stack([self.products[int(j)] for j in rivals]), np.ascontiguousarray(positions)
+        b, k = np.stack([self.products[int(j)] for j in rivals], axis=1), np.ascontiguousarray(positions)
+        g, squares = b[self.cols.chosen], b[rivals, np.arange(len(trials))]
         Q = cores.transpose(0, 2, 1) @ fixed.U_U @ cores
         pieces = slices(n, PIECE_WORK // (len(trials) * r))
         sums = np.zeros((len(pieces), len(trials), 2))
 
         def solve(number: int) -> None:
             some = pieces[number]
-            exchange_atom(G, self.B, self.V, k, b, C, c, Q, before, some.start, some.stop, sums[number], W)
+            exchange_atom(
+                self.G, self.B, self.V, k, g, squares, b, C, c, Q, before, some.start, some.stop, sums[number], W
+            )
 
         for_each(solve, range(len(pieces)))
         return np.asarray(sums.sum(axis=0))

@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosep.kernels.quadratic import orthant_active_set, orthant_descent
-from cosep.matrix.local import BLOCK_ENTRIES, LocalMatrix
+from cosep.matrix.local import LocalMatrix
 from cosep.utils.blas import one_blas_thread
+from cosep.utils.threads import for_each, slices
 from cosep.utils.types import Array, Indices
 
 # Stopping rule of coordinate descent inside an alternation: KKT residual, and largest number of sweeps.
 INNER_TOL = 1e-3
 INNER_SWEEPS = 100
+# Weights that are solved for in one piece.
+PIECE_ENTRIES = 16_384
 # Columns of norm one whose Gram matrix has a smaller eigenvalue depend on each other.
 DEPENDENT_TOL = 1e-12
 # What is added to the diagonal then, once for the first column and up to twice for the last.
@@ -76,22 +79,24 @@ def nonnegative_of(G: Array, B: Array, V: Array, *, exact: bool = False) -> Arra
 def _solved(G: Array, norms: Array, B: Array, V: Array, *, exact: bool) -> Array:
     """Solve for the weights of columns of norm one, from V, and scale them back.
 
-    The rows are independent problems and are solved in blocks, so that temporary arrays stay small.
+    The rows are independent problems. They are solved in pieces, which threads share; temporary arrays are small.
     """
     solved = np.empty_like(V)
     ridge = ridge_of(G) if exact else np.zeros(len(G))
-    size = max(1, BLOCK_ENTRIES // max(V.shape[1], 1))
-    for start in range(0, len(V), size):
-        some = slice(start, start + size)
+    raised = G + np.diag(ridge)
+
+    def solve(some: slice) -> None:
         scaled, targets = V[some] * norms, B[some] / norms
         # A start near the solution makes the active-set method faster.
         orthant_descent(G, targets, scaled, INNER_TOL, INNER_SWEEPS)
         if exact:
-            orthant_active_set(G + np.diag(ridge), targets, scaled)
+            orthant_active_set(raised, targets, scaled)
         if exact and ridge.any():
             # Again from the solution instead of zero: the ridge then changes it by its square only.
-            orthant_active_set(G + np.diag(ridge), targets + ridge * scaled, scaled)
+            orthant_active_set(raised, targets + ridge * scaled, scaled)
         np.divide(scaled, norms, out=solved[some])
+
+    for_each(solve, slices(len(V), PIECE_ENTRIES // max(V.shape[1], 1)))
     return solved
 
 

@@ -23,7 +23,7 @@ def number_of_threads() -> int:
     import numba  # noqa: PLC0415 - takes long, and is loaded with the first kernel anyway
 
     limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    cores = int(numba.config.NUMBA_NUM_THREADS)
+    cores = int(vars(numba.config)["NUMBA_NUM_THREADS"])
     return min(cores, max(int(limit), 1)) if limit.isdecimal() else cores
 
 
@@ -40,15 +40,16 @@ def for_each(run: Callable[[Any], object], pieces: Iterable[Any]) -> None:
         return
 
     def work() -> None:
-        try:
-            while waiting:
-                run(waiting.popleft())
-        except IndexError:  # another thread took the last one
-            if waiting:
+        while waiting:
+            try:
+                piece = waiting.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            try:
+                run(piece)
+            except BaseException:
+                waiting.clear()
                 raise
-        except BaseException:
-            waiting.clear()
-            raise
 
     futures = [_pool(number_of_threads() - 1).submit(work) for _ in range(helpers)]
     try:
@@ -58,8 +59,9 @@ def for_each(run: Callable[[Any], object], pieces: Iterable[Any]) -> None:
 
 
 def slices(n: int, size: int) -> list[slice]:
-    """Return slices of at most ``size`` that cover ``range(n)``."""
-    return [slice(start, min(start + size, n)) for start in range(0, n, max(size, 1))]
+    """Return slices of at most ``size``, and of at least one, that cover ``range(n)``."""
+    size = max(size, 1)
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 def _wait_for(futures: list[Future[None]]) -> None:

@@ -40,6 +40,8 @@ def descending(values: Array, tol: float = TIE_TOL) -> Indices:
     order = np.argsort(-values, kind="stable")
     falling = -values[order]
     reach = tol * float(np.abs(values).max(initial=0.0))
+    if (np.diff(falling) > reach).all():
+        return order
     start = 0
     while start < len(order):
         stop = int(np.searchsorted(falling, falling[start] + reach, side="right"))
