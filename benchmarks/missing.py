@@ -1,7 +1,7 @@
 """Missing entries: errors on entries that were hidden, beside imputers, and what a fit with them costs.
 
 A share of the entries is hidden, at random or in blocks of rows and columns, and filled again. Figures are errors on
-the hidden entries, `||X - X^|| / ||X||`, so that zeros have 1. `cosep` is `fill_missing` of `CoSeparableNMF(r, r)` with
+the hidden entries, `||X - X^|| / ||X||`, so that zeros have 1. `ours` is `fill_missing` of `CoSeparableNMF(r, r)` with
 its defaults, then the means of columns, scikit-learn's KNNImputer (5 rows) and IterativeImputer (Bayesian ridge on 20
 columns at a time, 5 rounds), and NMF of the observed entries alone by multiplicative updates (300
 rounds, the same r; written for this benchmark). Of each set there are at most 600 rows, and of the counts in osmFISH
@@ -120,7 +120,7 @@ def compared(X: Block, hidden: Any, task: Task, *, tiny: bool) -> Row:
         complete=lambda: CoSeparableNMF(task.r, task.r).fit(X),
         missing=lambda: CoSeparableNMF(task.r, task.r, missing=missing).fit(data),
     )
-    filled = {"cosep": times["missing"].answer.fill_missing(data), **others(known, task.r, tiny=tiny)}
+    filled = {"ours": times["missing"].answer.fill_missing(data), **others(known, task.r, tiny=tiny)}
     norm = np.linalg.norm(X[hidden])
     errors = {name: float(np.linalg.norm((X - Y)[hidden]) / norm) for name, Y in filled.items()}
     seconds = {name: timed.seconds for name, timed in times.items()}
@@ -226,13 +226,13 @@ def memory(kind: str, *, tiny: bool) -> Row:
 
 def bars(rows: list[Row]) -> list[Bar]:
     """Return the errors relative to means of columns, the times, the memory, and what is found of planted matrices."""
-    measured = [row for row in rows if "cosep" in row]
+    measured = [row for row in rows if "ours" in row]
     random = [row for row in measured if row["how"] == "at random"]
     at_20 = [row["ratio"] for row in random if row["hidden_pct"] == 20]
     peaks = [row["memory_ratio"] for row in rows if "memory_ratio" in row]
     exact = [row for row in rows if "of" in row]
     share = exact[0]["below_1e_6"] / exact[0]["of"] if exact else None
-    relative = [row["cosep"] / row["column_means"] for row in random]
+    relative = [row["ours"] / row["column_means"] for row in random]
     return [
         Bar(
             "error on hidden entries, relative to means of columns, mean",
@@ -248,12 +248,12 @@ def bars(rows: list[Row]) -> list[Bar]:
 
 def summary(rows: list[Row]) -> list[Row]:
     """Return the mean error of every method for each share that is hidden."""
-    measured = [row for row in rows if "cosep" in row]
+    measured = [row for row in rows if "ours" in row]
     return [
         {
             "hidden_pct": share,
             "how": how,
-            **{name: float(np.mean([row[name] for row in some])) for name in ("cosep", *RIVALS)},
+            **{name: float(np.mean([row[name] for row in some])) for name in ("ours", *RIVALS)},
         }
         for how in HIDING
         for share in sorted({row["hidden_pct"] for row in measured})
