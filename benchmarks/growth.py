@@ -56,6 +56,6 @@ def bars(rows: list[Row]) -> list[Bar]:
     """Compare the exponents, and the memory of the largest size, with their limits."""
     most = max((row["memory_mb"] for row in rows), default=None)
     return [
-        *(Bar(f"exponent of the time in the number of columns, {kind}", exponent(rows, kind), 1.3) for kind in KINDS),
-        Bar("largest memory, MB", most, 2000),
+        *(Bar(f"exponent of the time in the number of columns, {kind}", exponent(rows, kind), 1.15) for kind in KINDS),
+        Bar("largest memory, MB", most, 1000),
     ]

@@ -136,8 +136,8 @@ def figures(corpus: Corpus, r: int) -> Row:
         "words_per_text": counts.nnz / counts.shape[0],
         "r": r,
         **scores("", corpus, model.row_labels_),
-        **scores("nmf_", corpus, _nmf_labels(counts, r)),
-        **scores("nmf_tfidf_", corpus, _nmf_labels(TfidfTransformer().fit_transform(counts), r)),
+        **scores("nmf_", corpus, nmf_labels(counts, r)),
+        **scores("nmf_tfidf_", corpus, nmf_labels(TfidfTransformer().fit_transform(counts), r)),
         **leading(model, counts, words),
         "led_if_kept": leading(*_refitted(corpus, r))["led"],
         "s": fitted.seconds,
@@ -160,7 +160,7 @@ def leading(model: CoSeparableNMF, counts: Any, words: NDArray[np.str_]) -> Row:
     return {"frequent": int(frequent.sum()), "led": led}
 
 
-def _nmf_labels(counts: Any, r: int) -> NDArray[Any]:
+def nmf_labels(counts: Any, r: int) -> NDArray[Any]:
     """Return the largest shares of scikit-learn's NMF."""
     model = NMF(r, init="nndsvd", max_iter=500)
     return np.asarray((model.fit_transform(counts) * np.linalg.norm(model.components_, axis=1)).argmax(axis=1))

@@ -22,6 +22,7 @@ from benchmarks import (
     memory,
     one_model,
     page,
+    short_texts,
     threads,
 )
 from benchmarks.rivals import Rival, RivalError
@@ -267,3 +268,27 @@ def test_a_table_that_is_not_there_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("COSEP_DATA", str(tmp_path))
     with pytest.raises(MissingDataError, match=r"no file tables/trade\.npz"):
         data.load("trade")
+
+
+def test_texts_are_cut_to_some_of_their_own_words():
+    counts = scipy.sparse.csr_array(np.random.default_rng(0).poisson(2.0, (300, 40)).astype(float))
+    before = counts.toarray()
+    short = short_texts.cut_to(counts, 6, np.random.default_rng(1))
+    np.testing.assert_array_equal(counts.toarray(), before)
+    assert short.shape == counts.shape
+    assert (short.toarray() <= before).all()
+    assert 5.0 < short.sum() / 300 < 7.0
+    rare = scipy.sparse.csr_array(np.eye(5))
+    assert short_texts.cut_to(rare, 6, np.random.default_rng(1)).shape == (5, 0)
+
+
+def test_the_means_of_short_texts_are_those_of_each_kind_and_of_all():
+    rows = [
+        {"kind": kind, "nmi": nmi, "largest_pct": 10.0, "nmf_nmi": 0.1, "nmf_tfidf_nmi": 0.3}
+        for kind, nmi in (("packages", 0.2), ("packages", 0.4), ("first lines", 0.6))
+    ] + [{"kind": "missing", "note": "no data"}]
+    means = {row["kind"]: row["nmi"] for row in short_texts.summary(rows)}
+    assert means == pytest.approx({"packages": 0.3, "first lines": 0.6, "all": 0.4})
+    values = [bar.figure for bar in short_texts.bars(rows)]
+    assert values == pytest.approx([0.3, 0.1, 0.2, 0.0])
+    assert all(bar.figure is None for bar in short_texts.bars([]))

@@ -4,6 +4,7 @@ import csv
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 from typer.testing import CliRunner
@@ -49,6 +50,52 @@ def test_new_rows_are_read_as_those_of_the_model(wine, tmp_path):
     assert rows == new
     grown = run("fit", wine, "--grow", tmp_path / "out", "--rows", 3, "--no-report", "--out", tmp_path / "more")
     assert grown.exit_code == 0, grown.output
+
+
+def test_the_first_of_several_sheets_is_read_and_the_others_are_named(tmp_path):
+    book = pd.ExcelWriter(tmp_path / "x.xlsx")
+    with book:
+        for k, sheet in enumerate(("North", "South")):
+            frame = pd.DataFrame(np.random.default_rng(k).poisson(3.0, (12, 5))).rename(columns="c{}".format)
+            frame.rename(index="r{}".format).to_excel(book, sheet_name=sheet)
+    said = "x.xlsx: of its 2 sheets only the first was read, 'North'; pass --sheet= for another: 'South'."
+    answer = run("fit", tmp_path / "x.xlsx", *SIZE, "--no-report", "--out", tmp_path / "out")
+    assert said in " ".join(answer.output.split())
+    assert any(one.endswith(said) for one in json.loads((tmp_path / "out" / "summary.json").read_text())["warnings"])
+    chosen = run("fit", tmp_path / "x.xlsx", *SIZE, "--no-report", "--sheet", "South", "--out", tmp_path / "out")
+    assert "sheets" not in chosen.output
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["warnings"] == []
+
+
+@pytest.mark.filterwarnings("default:.*sheets only the first:UserWarning")
+def test_a_warning_of_a_command_is_one_sentence(tmp_path):
+    with pd.ExcelWriter(tmp_path / "x.xlsx") as book:
+        for sheet in ("North", "South"):
+            pd.DataFrame(np.eye(6) + 1).rename(columns="c{}".format).to_excel(book, sheet_name=sheet)
+    answer = run("rank", tmp_path / "x.xlsx", "--ranks", "2", "--quiet")
+    assert answer.exit_code == 0
+    assert answer.output.startswith("Warning: ")
+    assert answer.output.endswith("pass --sheet= for another: 'South'.\n")
+    assert answer.output.count("\n") == 1
+
+
+def test_an_answer_and_its_errors_are_written_both_or_not_at_all(wine, tmp_path):
+    assert run("fit", wine, *SIZE, "--drop", "kind", "--no-report", "--out", tmp_path / "out").exit_code == 0
+    new, words = tmp_path / "new.csv", ("transform", tmp_path / "out", wine, "--complete", "--out")
+    (tmp_path / "folder").mkdir()
+    for errors in (tmp_path / "no" / "errors.csv", tmp_path / "folder"):
+        answer = run(*words, new, "--errors", errors)
+        assert answer.exit_code == 2
+        assert answer.output.startswith("--errors='")
+        assert "cannot be written" in answer.output
+        assert not new.exists()
+    answer = run(*words, tmp_path / "no" / "new.csv", "--errors", tmp_path / "errors.csv")
+    assert answer.output.startswith("--out=")
+    assert not (tmp_path / "errors.csv").exists()
+    assert run(*words, new, "--errors", tmp_path / "errors.csv").exit_code == 0
+    assert new.exists()
+    assert (tmp_path / "errors.csv").read_text().startswith("column,selected,error,spread,r2\n")
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_a_column_named_weight_is_offered_not_used(tmp_path):
@@ -117,7 +164,7 @@ def test_a_model_of_the_command_is_one_of_python_and_the_reverse(tmp_path, metho
     assert model.get_params() == own.get_params()
 
     own.save(tmp_path / "python.npz")
-    shared = ("name", "representative", "membership", "explained")
+    shared = ("name", "representative", "membership", "explained", "assigned")
     for record in (tmp_path / "out", tmp_path / "python.npz"):
         assert run("transform", record, tmp_path / "wine.csv", "--out", tmp_path / "new.csv").exit_code == 0
         assert columns_of(tmp_path / "new.csv", *shared) == columns_of(tmp_path / "out" / "rows.csv", *shared)

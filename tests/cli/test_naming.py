@@ -97,3 +97,15 @@ def test_methods_appear_as_they_finish():
     table.print_method({"method": "hals", "note": "it failed"})
     table.finish()
     assert "hals: it failed" in out.getvalue()
+
+
+@pytest.mark.filterwarnings("ignore:Writing zarr v2 data:UserWarning")
+def test_a_store_of_an_anndata_has_cells_and_genes(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    anndata.AnnData(X).write_zarr(tmp_path / "cells.zarr")
+    result = CliRunner().invoke(
+        app, ["fit", str(tmp_path / "cells.zarr"), "--rows", "2", "--cols", "2", "--out", str(tmp_path / "out")]
+    )
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("2 of 12 cells were selected, one for each topic, and 2 of 9 genes")
+    assert "Find a cell or a gene" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

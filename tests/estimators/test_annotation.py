@@ -131,6 +131,8 @@ def test_cells_and_genes_of_one_block_have_one_number(scaling, n_rows, n_cols):
         for block in range(4):
             assert len({*of_cells[cells == block], *of_genes[genes == block]}) == 1
     np.testing.assert_array_equal(block_of[adata.uns["cosep"]["marker_topics"]], genes[model.col_indices_])
+    own = adata.obs["cosep"].iloc[model.row_indices_].astype(int)
+    np.testing.assert_array_equal(adata.uns["cosep"]["prototype_topics"], own)
 
 
 def test_layers_keys_and_parameters(tmp_path):

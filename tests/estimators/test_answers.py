@@ -291,6 +291,7 @@ def everything(X, model):
     yield from (model.factorization_, model.factorization_.selection, model.result_, model.topics())
     yield from (describe(X, model), describe(X, model).topics[0], explain(X, model), selection_path(X, model))
     yield from (stability(X, model, n_draws=2), choose_rank(X, [1, 2]), Pool(range(500)))
+    yield from (model.decoder(), model.column_scores(X))
 
 
 def test_records_fit_a_screen_and_are_escaped():
@@ -334,7 +335,9 @@ def test_verbose_prints_and_calls(capsys):
     CoSeparableNMF(3, 3, verbose=True, callback=lambda *step: calls.append(step)).fit(X)
     out = capsys.readouterr().out
     assert calls
-    assert "[cosep] mix: 1 of at most 100" in out
+    assert "[cosep] mix: 1 of at most 100, relative error 0." in out
+    with pytest.raises(ValueError, match="verbose='loud' must be True or False"):
+        CoSeparableNMF(3, 3, verbose="loud").fit(X)
     CoSeparableNMF(3, 3).fit(X)
     assert capsys.readouterr().out == ""
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import stand_ins
-from cosep import CoSeparableNMF, Factorization, Selection, describe, explain, make_coseparable, mix
+from cosep import CoSeparableNMF, Factorization, Selection, describe, explain, make_coseparable, mix, plots
 from cosep.cli.summary import summary_of
 from cosep.cli.tables import share_columns
 from cosep.findings.describe import with_names
@@ -270,6 +270,33 @@ def test_titles_and_nouns_are_those_that_are_stored(data):
     assert "1 cell (" in found.sentences[3]
     for meta in ({"title": 3, "nouns": "ab"}, {"nouns": [1, None]}, {"nouns": ["\n", ""]}, {"nouns": ["a"]}):
         assert describe(X, replace(record, meta=meta)).nouns == ("row", "column")
+
+
+def test_a_selected_row_that_holds_more_of_another_topic_is_named(data):
+    X, model = data
+    record = model.factorization_
+    assert [topic.home for topic in describe(X, record).topics] == np.asarray(record.row_labels)[
+        record.selection.row_indices
+    ].tolist()
+    labels = np.asarray(record.row_labels).copy()
+    labels[record.selection.row_indices] = [0, 1, 0, -1]
+    moved = replace(record, row_labels=labels, meta={"nouns": ["cell", "gene"]})
+    found = describe(X, moved)
+    assert [topic.home for topic in found.topics] == [0, 1, 0, -1]
+    name = np.asarray(with_names(moved).row_names)[record.selection.row_indices[2]]
+    assert found.sentences[4:] == (
+        f"1 selected cell holds more of another topic, which counts it: \u201c{name}\u201d.",
+    )
+    content = page_content(found, with_names(moved))
+    assert [topic["home"] for topic in content["topics"]] == [None, None, 1, None]
+
+
+def test_the_large_picture_speaks_of_what_rows_are_called():
+    X = np.vstack([make_coseparable(40, 25, 4, 3, noise=0.2, random_state=4)[0]] * 5)
+    record = replace(CoSeparableNMF(4, 3).fit(X).factorization_, meta={"nouns": ["cell", "gene"]})
+    told = plots.matrix(X, record).data[0].customdata[:, 0, 0].tolist()
+    assert any("more cell" in one for one in told)
+    assert not any("row" in one for one in told)
 
 
 def test_pandas_is_not_needed():

@@ -20,6 +20,7 @@ from sklearn.base import clone
 
 from cosep import CoSeparableNMF, Pool, Selection, SelectionWarning, cosfgm, make_coseparable, row_blocks
 from cosep.fit import column_factors, in_blocks, sample_selection
+from cosep.fit.candidates import ROWS_PER_DIRECTION
 from cosep.fit.explainer import factors_of_rows
 from cosep.fit.result import FitResult
 from cosep.matrix.block import BlockError
@@ -47,6 +48,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::cosep.SelectionWarning")
 
 SIZES = {"noisy": (5, 3), "counts": (3, 5), "repeated": (4, 4)}
 SAMPLE_SIZE = 300
+PASSES = {"statistics", "draw", "sample", "candidates", "factors", "outcome"}
+# Rows that two searches add to the sample of a fit that selects 5 rows.
+MAX_FOUND = sample_selection.MAX_SEARCHES * 2 * 5 * ROWS_PER_DIRECTION
 SHORT = ("row_indices_", "col_indices_", "sample_indices_", "column_labels_", "col_factor_", "col_weights_", "core_")
 LONG = ("row_factor_", "row_weights_", "row_labels_", "rows_")
 FIGURES = (
@@ -161,7 +165,7 @@ def test_planted_rows_and_columns_are_found(noise):
     assert set(model.row_indices_) == set(truth.row_indices) == set(whole.row_indices_)
     assert set(model.col_indices_) == set(truth.col_indices) == set(whole.col_indices_)
     assert len(model.sample_indices_) < 400
-    assert model.n_passes_ <= 2 + sample_selection.MAX_SEARCHES + column_factors.MAX_STEPS + 1
+    assert model.n_passes_ <= 2 + sample_selection.MAX_SEARCHES + column_factors.MAX_STEPS + 2
 
 
 @pytest.mark.parametrize("scaling", ["degree", "rows", "columns", None])
@@ -185,7 +189,9 @@ def test_figures_are_those_of_the_factors(data, scaling):
     ranks = (*model.core_.shape, *[min(model.core_.shape)] * 2)
     for share, bound, rank in zip(shares, model.fidelity_bound_, ranks, strict=True):
         assert share <= bound <= 1
-        assert bound == pytest.approx(squares[:rank].sum() / squares.sum(), abs=1e-6)
+        # The bound comes from two to five passes, with the leading vectors of a third of the rows as a start.
+        exact = squares[:rank].sum() / squares.sum()
+        assert exact - 1e-12 <= bound <= exact + 1e-5
     labels = model.row_labels_.compute()
     assert ((labels == -1) == ~X.any(axis=1)).all()
     np.testing.assert_array_equal(model.rows_.compute(), labels == np.arange(model.n_rows_)[:, None])
@@ -201,7 +207,7 @@ def test_a_sample_that_is_too_large_for_memory_is_made_smaller(monkeypatch):
     X = noisy(2000)
     monkeypatch.setattr(in_blocks, "MAX_SAMPLE_ENTRIES", 150 * X.shape[1])
     model = fitted(local(X, lengths_of(2000, 5)), sample_size=None)
-    assert 100 < len(model.sample_indices_) < 250
+    assert 100 < len(model.sample_indices_) <= 150 + MAX_FOUND
     twin = fitted(local(X, lengths_of(2000, 5)), sample_size=150)
     np.testing.assert_array_equal(model.row_indices_, twin.row_indices_)
     np.testing.assert_array_equal(model.sample_indices_, twin.sample_indices_)
@@ -239,7 +245,7 @@ def stopping(at, steps):
     """Return a callback that notes passes, and stops at the step of this number."""
 
     def note(stage, step, total, _value):
-        if stage in {"statistics", "sample", "candidates", "factors", "outcome"}:
+        if stage in PASSES:
             steps.append((stage, step, total))
             if len(steps) == at:
                 raise Stopped
@@ -282,7 +288,7 @@ CoSeparableNMF(5, 3, sample_size=300, checkpoint=sys.argv[2], callback=die).fit(
 
 def test_a_killed_program_continues_where_it_was(tmp_path):
     undisturbed = fitted(local(counts(), lengths_of(900, 4)))
-    places = {"candidates": ["statistics", "sample", "selection"], "outcome": ["factors", "candidates"]}
+    places = {"candidates": ["statistics", "draw", "sample", "selection"], "outcome": ["factors", "candidates"]}
     path = os.pathsep.join([str(Path(in_blocks.__file__).parents[2]), str(Path(__file__).parents[1])])
     programs = {
         stage: subprocess.Popen(
@@ -724,10 +730,10 @@ def test_every_pass_reports_its_progress():
     seen = []
     X = DATA["counts"]
     model = fitted(by_dask(X, lengths_of(900, 9)), callback=lambda *step: seen.append(step))
-    passes = [step for step in seen if step[0] in {"statistics", "sample", "candidates", "factors", "outcome"}]
+    passes = [step for step in seen if step[0] in PASSES]
     assert sum(done == total for _, done, total, _ in passes) == model.n_passes_
-    for (stage, done, total, _), (later, further, all_of_it, _) in pairwise(passes):
+    for (_, done, total, _), (later, further, all_of_it, _) in pairwise(passes):
         assert total == all_of_it == 9
-        assert further > done or (done == total and later in {stage, "sample", "candidates", "factors", "outcome"})
+        assert further > done or (done == total and later in PASSES - {"statistics"})
     assert passes[0][0] == "statistics"
     assert passes[-1][:3] == ("outcome", 9, 9)

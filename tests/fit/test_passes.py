@@ -16,13 +16,14 @@ from cosep.fit.explainer import RowExplainer
 from cosep.fit.factor_sums import ColumnSide, FactorSums, factor_sums
 from cosep.fit.outcome import MeasuredSide, Outcome, outcome
 from cosep.fit.passes import Passes
-from cosep.fit.statistics import Draw, Statistics, statistics
+from cosep.fit.statistics import Draw, Drawn, Statistics, drawn_rows, statistics
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.scaling import norm_of
 from cosep.records.archive import array_headers, read_arrays, write_arrays
 from in_blocks import DATA, FORMATS, lengths_of, local, some_directions
 
 X = DATA["counts"]
+NORM = norm_of(LocalMatrix(X), "columns")
 
 
 def states():
@@ -32,7 +33,8 @@ def states():
     norm = norm_of(LocalMatrix(X), "degree")
     fit = RowExplainer(S, cols, S @ P2, X[rows], P2, norm)
     return {
-        "statistics": (Statistics, statistics, Draw(0, 50)),
+        "statistics": (Statistics, statistics, Draw(0, 50, norm)),
+        "draw": (Drawn, drawn_rows, Draw(0, 50, norm)),
         "candidates": (Candidates, candidates, some_directions(n)),
         "factors": (FactorSums, factor_sums, ColumnSide(S, cols, S @ P2, Z, norm)),
         "later factors": (FactorSums, factor_sums, ColumnSide(S, cols[:0], S @ P2, 2 * Z, norm)),
@@ -89,7 +91,7 @@ def test_rows_are_kept_bit_for_bit(name, tmp_path):
 def test_passes_are_counted_whether_kept_or_not(tmp_path):
     for _ in range(2):
         passes = started(blocks(), tmp_path)
-        passes.reduce("statistics", Statistics, statistics, Draw(0, 5))
+        passes.reduce("statistics", Statistics, statistics, Draw(0, 5, NORM))
         passes.rows("sample", np.array([1]))
         assert passes.count == 2
 
@@ -106,14 +108,14 @@ def test_passes_are_counted_whether_kept_or_not(tmp_path):
     ids=["other data", "one other row", "other blocks", "other names", "other identity"],
 )
 def test_results_of_other_data_are_not_used(other, tmp_path):
-    started(blocks(), tmp_path).reduce("statistics", Statistics, statistics, Draw(0, 5))
+    started(blocks(), tmp_path).reduce("statistics", Statistics, statistics, Draw(0, 5, NORM))
     with pytest.raises(AssertionError):
-        other(tmp_path).reduce("statistics", Statistics, refuse, Draw(0, 5))
+        other(tmp_path).reduce("statistics", Statistics, refuse, Draw(0, 5, NORM))
 
 
 def test_results_of_another_task_are_not_used(tmp_path):
-    started(blocks(), tmp_path).reduce("statistics", Statistics, statistics, Draw(0, 5))
-    for state in (Draw(1, 5), Draw(0, 6)):
+    started(blocks(), tmp_path).reduce("statistics", Statistics, statistics, Draw(0, 5, NORM))
+    for state in (Draw(1, 5, NORM), Draw(0, 6, NORM)):
         with pytest.raises(AssertionError):
             started(blocks(), tmp_path).reduce("statistics", Statistics, refuse, state)
 
@@ -168,7 +170,7 @@ def objects(path):
     ],
 )
 def test_a_damaged_result_is_computed_again(damage, tmp_path):
-    ask = ("statistics", Statistics, statistics, Draw(0, 5))
+    ask = ("statistics", Statistics, statistics, Draw(0, 5, NORM))
     found = started(blocks(), tmp_path).reduce(*ask)
     (path,) = tmp_path.iterdir()
     intact = path.read_bytes()
@@ -181,7 +183,7 @@ def test_a_damaged_result_is_computed_again(damage, tmp_path):
 def test_a_complete_fit_removes_its_checkpoint(tmp_path):
     folder = tmp_path / "a" / "b"
     passes = started(blocks(), folder)
-    passes.reduce("statistics", Statistics, statistics, Draw(0, 5))
+    passes.reduce("statistics", Statistics, statistics, Draw(0, 5, NORM))
     (path,) = folder.iterdir()
     (folder / f".{path.name}.123.part").write_text("half of it")
     passes.finish()
@@ -202,13 +204,15 @@ def together(*calls):
 
 def test_several_fits_may_share_a_checkpoint(tmp_path):
     """All return the same result, also if one that ends earlier removes files that others need."""
-    expected = blocks().reduce(statistics, Draw(0, 50))
+    expected = blocks().reduce(statistics, Draw(0, 50, NORM))
 
     def fit():
         found = []
         for _ in range(5):
             passes = started(blocks(), tmp_path / "kept")
-            found += [passes.reduce(name, Statistics, statistics, Draw(0, 50)) for name in ("statistics", "again")]
+            found += [
+                passes.reduce(name, Statistics, statistics, Draw(0, 50, NORM)) for name in ("statistics", "again")
+            ]
             passes.finish()
         return found
 
@@ -227,7 +231,7 @@ def test_a_folder_that_another_fit_removes_is_made_again(tmp_path, monkeypatch):
         write_arrays(path, arrays)
 
     monkeypatch.setattr(cosep.fit.checkpoint, "write_arrays", write_after_removal)
-    passes.reduce("statistics", Statistics, statistics, Draw(0, 5))
+    passes.reduce("statistics", Statistics, statistics, Draw(0, 5, NORM))
     assert len(list((tmp_path / "kept").iterdir())) == 1
     assert len(removed) == 3
 
@@ -239,13 +243,13 @@ def test_a_full_disk_names_the_checkpoint(tmp_path, monkeypatch):
     passes = started(blocks(), tmp_path)
     monkeypatch.setattr(cosep.fit.checkpoint, "write_arrays", full)
     with pytest.raises(ValueError, match=r"checkpoint='.*' cannot be written to \(No space left on device\)"):
-        passes.reduce("statistics", Statistics, statistics, Draw(0, 5))
+        passes.reduce("statistics", Statistics, statistics, Draw(0, 5, NORM))
 
 
 def test_a_checkpoint_of_the_caller_is_removed_by_the_caller(tmp_path):
     checkpoint = Checkpoint(tmp_path / "kept")
     passes = started(blocks(), checkpoint)
-    passes.reduce("statistics", Statistics, statistics, Draw(0, 5))
+    passes.reduce("statistics", Statistics, statistics, Draw(0, 5, NORM))
     passes.finish()
     assert len(list((tmp_path / "kept").iterdir())) == 1
     checkpoint.forget()
@@ -255,7 +259,7 @@ def test_a_checkpoint_of_the_caller_is_removed_by_the_caller(tmp_path):
 def test_other_files_in_the_folder_stay(tmp_path):
     (tmp_path / "notes").write_text("mine")
     passes = started(blocks(), tmp_path)
-    passes.reduce("statistics", Statistics, statistics, Draw(0, 5))
+    passes.reduce("statistics", Statistics, statistics, Draw(0, 5, NORM))
     passes.finish()
     assert [path.name for path in tmp_path.iterdir()] == ["notes"]
 

@@ -3,8 +3,14 @@ import pytest
 
 from cosep.fit.row_uniforms import uniforms
 from cosep.fit.sampling import draw_sample
-from cosep.fit.statistics import Draw, Statistics, statistics
+from cosep.fit.statistics import Draw, Drawn, drawn_rows, statistics
+from cosep.matrix.norm import Norm, RowRule
 from in_blocks import DATA, FORMATS, lengths_of, local
+
+
+def draw(seed, most, X, power=0.0, weights=None):
+    """Draw by a norm that divides rows by a power of their sums, and multiplies columns by 1 to 2."""
+    return Draw(seed, most, Norm("rows", np.linspace(1, 2, X.shape[1]), RowRule(power), weights=weights))
 
 
 def gathered(X, lengths, drawing, make=np.asarray):
@@ -14,7 +20,8 @@ def gathered(X, lengths, drawing, make=np.asarray):
 def slow_statistics(X, seed, most, power=0.0, weights=1.0):
     """All of it at once, by sorting."""
     sums = X.sum(axis=1)
-    sizes = weights * (X**2).sum(axis=1) / np.where(sums > 0, sums, 1) ** (2 * power)
+    squares = ((X * np.linspace(1, 2, X.shape[1])) ** 2).sum(axis=1)
+    sizes = weights * squares / np.where(sums > 0, sums, 1) ** (2 * power)
     priorities = sizes / uniforms(np.arange(len(X)), seed)
     drawn = sorted(np.flatnonzero(sizes), key=lambda i: (-priorities[i], i))[:most]
     return X.sum(axis=0), X.max(), priorities[drawn], np.array(drawn), sizes[drawn]
@@ -25,41 +32,51 @@ def slow_statistics(X, seed, most, power=0.0, weights=1.0):
 @pytest.mark.parametrize("most", [1, 50, 10_000])
 def test_statistics_of_blocks_are_those_of_the_whole(data, count, ragged, name, most):
     X = DATA[data]
-    found = gathered(X, lengths_of(len(X), count, ragged=ragged), Draw(3, most), FORMATS[name])
+    found = gathered(X, lengths_of(len(X), count, ragged=ragged), draw(3, most, X), FORMATS[name])
     sums, largest, priorities, drawn, sizes = slow_statistics(X, 3, most)
     np.testing.assert_allclose(found.col_sums, sums, rtol=1e-13)
     assert found.n_filled == X.any(axis=1).sum()
     assert found.largest == largest
-    assert found.max_drawn == most
+    assert found.drawn.max_drawn == most
     stored = X.shape[1] if name == "dense" else np.count_nonzero(X[drawn], axis=1)
-    np.testing.assert_array_equal(found.stored, stored)
-    np.testing.assert_array_equal(found.drawn, drawn)
-    np.testing.assert_allclose(found.priorities, priorities, rtol=1e-12)
-    np.testing.assert_allclose(found.sizes, sizes, rtol=1e-12)
+    np.testing.assert_array_equal(found.drawn.stored, stored)
+    np.testing.assert_array_equal(found.drawn.indices, drawn)
+    np.testing.assert_allclose(found.drawn.priorities, priorities, rtol=1e-12)
+    np.testing.assert_allclose(found.drawn.sizes, sizes, rtol=1e-12)
+
+
+def test_rows_drawn_in_a_pass_of_their_own_are_those_drawn_with_the_statistics():
+    X = DATA["counts"]
+    drawing = draw(3, 50, X, 0.5)
+    own, together = local(X, [300] * 3).reduce(drawn_rows, drawing), gathered(X, [300] * 3, drawing).drawn
+    for one, other in zip(own, together, strict=True):
+        np.testing.assert_array_equal(one, other)
+    nothing = gathered(X, [300] * 3, draw(3, 0, X)).drawn
+    assert len(nothing.indices) == 0
+    assert not nothing.has_all
 
 
 @pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
 def test_weights_and_the_norm_of_rows_count_in_the_statistics(power):
     X = DATA["counts"]
     weights = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
-    found = gathered(X, [300] * 3, Draw(3, 50, power, weights))
+    found = gathered(X, [300] * 3, draw(3, 50, X, power, weights))
     _, _, priorities, drawn, sizes = slow_statistics(X, 3, 50, power, weights)
     np.testing.assert_allclose(found.col_sums, weights @ X, rtol=1e-13)
     assert found.n_filled == weights[X.any(axis=1)].sum()
     np.testing.assert_array_equal(found.col_counts, weights @ (X != 0))
     assert found.row_squares == weights @ (X != 0).sum(axis=1) ** 2
-    np.testing.assert_array_equal(found.drawn, drawn)
-    np.testing.assert_allclose(found.priorities, priorities, rtol=1e-12)
-    np.testing.assert_allclose(found.sizes, sizes, rtol=1e-12)
-    assert (weights[found.drawn] > 0).all()
+    np.testing.assert_array_equal(found.drawn.indices, drawn)
+    np.testing.assert_allclose(found.drawn.priorities, priorities, rtol=1e-12)
+    np.testing.assert_allclose(found.drawn.sizes, sizes, rtol=1e-12)
+    assert (weights[found.drawn.indices] > 0).all()
 
 
 def test_of_rows_with_the_same_priority_the_first_is_drawn():
-    kept = np.array([5.0, 2.0]), np.array([7, 9]), np.ones(2), np.ones(2, int)
-    part = Statistics(np.ones(2), 2.0, 1.0, 3, *kept, np.ones(2), 2.0)
-    other = part._replace(drawn=np.array([12, 10]))
+    part = Drawn(3, np.array([5.0, 2.0]), np.array([7, 9]), np.ones(2), np.ones(2, int))
+    other = part._replace(indices=np.array([12, 10]))
     merged = part.merge([other])
-    assert merged.drawn.tolist() == [7, 12, 9]
+    assert merged.indices.tolist() == [7, 12, 9]
     assert merged.priorities.tolist() == [5, 5, 2]
 
 
@@ -91,7 +108,7 @@ def test_the_sample_estimates_squared_norms_without_bias(certain):
     truth, runs = (X**2).sum(axis=0), 300
     estimates = np.zeros((runs, X.shape[1]))
     for seed in range(runs):
-        found = gathered(X, [900], Draw(seed, 151))
+        found = gathered(X, [900], draw(seed, 151, X)).drawn
         sample = draw_sample(found, 150, certain)
         estimates[seed] = (sample.counts[:, None] * X[sample.indices] ** 2).sum(axis=0)
     spread = estimates.std(axis=0, ddof=1) / np.sqrt(runs)
@@ -102,7 +119,7 @@ def test_the_sample_estimates_squared_norms_without_bias(certain):
 
 def test_where_there_is_room_for_all_rows_each_counts_once():
     X = DATA["counts"]
-    sample = draw_sample(gathered(X, [300] * 3, Draw(0, 5000)), 4999, np.zeros(0, dtype=np.intp))
+    sample = draw_sample(gathered(X, [300] * 3, draw(0, 5000, X)).drawn, 4999, np.zeros(0, dtype=np.intp))
     np.testing.assert_array_equal(sample.indices, np.flatnonzero(X.any(axis=1)))
     assert (sample.counts == 1).all()
 
@@ -111,25 +128,26 @@ def test_where_there_is_room_for_all_rows_each_counts_once():
 @pytest.mark.parametrize("size", [5, 100])
 def test_a_sample_has_the_certain_rows_and_drawn_rows_only(certain, size):
     X = DATA["noisy"]
-    found = gathered(X, [900], Draw(0, size + 1))
-    certain = {"drawn": np.sort(found.drawn), "all": np.arange(900)}.get(str(certain), certain)
+    found = gathered(X, [900], draw(0, size + 1, X)).drawn
+    certain = {"drawn": np.sort(found.indices), "all": np.arange(900)}.get(str(certain), certain)
     sample = draw_sample(found, size, np.array(certain, dtype=np.intp))
     assert np.isin(certain, sample.indices).all()
     assert (np.diff(sample.indices) > 0).all()
     assert (sample.counts >= 1).all()
     assert (sample.counts[np.isin(sample.indices, certain)] == 1).all()
-    assert np.isin(sample.indices, np.union1d(certain, found.drawn[:size])).all()
+    assert np.isin(sample.indices, np.union1d(certain, found.indices[:size])).all()
 
 
 def test_fewer_rows_drawn_are_the_first_ones():
-    found = gathered(DATA["noisy"], [900], Draw(0, 200)).with_fewer(50)
-    expected = gathered(DATA["noisy"], [900], Draw(0, 50))
+    X = DATA["noisy"]
+    found = gathered(X, [900], draw(0, 200, X)).drawn.fewer(50)
+    expected = gathered(X, [900], draw(0, 50, X)).drawn
     assert found.max_drawn == 50
-    np.testing.assert_array_equal(found.drawn, expected.drawn)
+    np.testing.assert_array_equal(found.indices, expected.indices)
     np.testing.assert_array_equal(found.sizes, expected.sizes)
 
 
 @pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e200, 1.7e308])
 def test_the_largest_entry_is_found_if_squares_overflow(scale):
     X = DATA["noisy"] / DATA["noisy"].max() * scale
-    assert gathered(X, [300] * 3, Draw(0, 10)).largest == X.max()
+    assert gathered(X, [300] * 3, draw(0, 10, X)).largest == X.max()

@@ -79,12 +79,32 @@ def test_semicolons_separate_labels_weights_and_texts_too(tmp_path):
 def test_the_first_sheet_is_read_or_the_one_that_is_named(tmp_path):
     numbers = [["name", "a", "b", "c"], ["r", 1.5, 0.25, 3], [None, None], ["s", "4", 5, 6.125, None]]
     path = write_workbook(tmp_path / "x.xlsx", [[], *numbers], [["a", "b", "c"], [True, 2, 3]])
-    assert values(read(path)) == EXPECTED
+    said = r"x\.xlsx: of its 2 sheets only the first was read, 'sheet 0'; pass sheet= for another: 'sheet 1'\.$"
+    with pytest.warns(UserWarning, match=said):
+        assert values(read(path)) == EXPECTED
     assert values(read(path, sheet="sheet 1", layout="wide")) == (["row 0"], ["a", "b", "c"], [[1, 2, 3]])
     with pytest.raises(ValueError, match="sheet='x' is not a sheet of this file; it has: 'sheet 0', 'sheet 1'"):
         read(path, sheet="x")
     with pytest.raises(ValueError, match="sep=';' does not apply"):
         read(path, sep=";")
+
+
+def test_an_error_in_the_first_of_several_sheets_names_it_and_the_option(tmp_path):
+    table = [["name", "a", "b", "c"], ["r", 1, 2, 3]]
+    path = write_workbook(tmp_path / "x.xlsx", [["About", "By"], ["this", "me"]], table)
+    with pytest.raises(
+        ValueError, match=r"x.xlsx, sheet 'sheet 0' \(the first of 2; sheet= names another\): column 'By'"
+    ):
+        read(path)
+    assert read(path, sheet="sheet 1").row_names.tolist() == ["r"]
+
+
+def test_blank_sheets_are_not_mentioned(tmp_path):
+    assert values(read(write_workbook(tmp_path / "x.xlsx", [["n", "a", "b"], ["r", 1, 2]], []), layout="wide")) == (
+        ["r"],
+        ["a", "b"],
+        [[1, 2]],
+    )
 
 
 def test_a_workbook_may_hold_triplets_texts_and_dates(tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from cosep import Selection, mix
-from cosep.matrix.scaling import DEGREE_SHARE, SCALINGS, scale, shares_of, sums_of
+from cosep.matrix.scaling import DEGREE_SHARE, SCALINGS, UNEQUAL, UNEQUAL_SHARE, scale, shares_of, sums_of
 from cosep.matrix.validation import as_matrix
 from oracles import unscale
 
@@ -114,9 +114,11 @@ def test_columns_of_unequal_frequency_get_a_larger_share_where_rows_are_short():
     row_share, col_share = shares_of(sums, DEGREE_SHARE)
     counts = (Z.toarray() > 0).sum(axis=0)
     counts = counts[counts > 0]
-    expected = 3.0 * counts.var() / counts.mean() ** 2 / (Z.toarray() > 0).sum(axis=1).mean()
+    # A column with entries in a hundredth of the rows has half of the weight that it would have without an offset.
+    expected = 0.01 * (Z.sum(axis=1) > 0).sum() / counts.mean()
     assert (row_share, col_share) == (DEGREE_SHARE, pytest.approx(expected))
-    assert expected > 1.0
+    assert expected > DEGREE_SHARE
+    assert counts.var() / counts.mean() ** 2 > UNEQUAL + expected / UNEQUAL_SHARE
     for other in (7.0 * Z, Z.toarray(), scipy.sparse.vstack([Z, Z]), scipy.sparse.hstack([Z, np.zeros((800, 5))])):
         assert shares_of(sums_of(as_matrix(other)), DEGREE_SHARE)[1] == pytest.approx(col_share)
     assert shares_of(sums_of(as_matrix(Z.T)), DEGREE_SHARE) == pytest.approx((col_share, row_share))
@@ -127,6 +129,21 @@ def test_columns_of_unequal_frequency_get_a_larger_share_where_rows_are_short():
         for sums in (sums_of(as_matrix(Z), weights.astype(float)), sums_of(as_matrix(copies)))
     )
     assert weighted == pytest.approx(repeated)
+
+
+def test_the_share_has_no_jump_where_columns_become_unequal():
+    """Columns 2 to 400 hold one entry each, and the first one more and more of them."""
+    shares, variations = [], []
+    for count in range(20, 45):
+        cols = np.concatenate([np.zeros(count, dtype=int), np.arange(1, 401)])
+        Z = scipy.sparse.csr_array((np.ones(len(cols)), (np.arange(len(cols)), cols)))
+        counts = np.bincount(cols)
+        variations.append(counts.var() / counts.mean() ** 2)
+        shares.append(shares_of(sums_of(as_matrix(Z)), DEGREE_SHARE)[1])
+    common = 0.01 * 400
+    expected = [max(DEGREE_SHARE, min(common, UNEQUAL_SHARE * (one - UNEQUAL))) for one in variations]
+    np.testing.assert_allclose(shares, expected, rtol=0.15)
+    assert shares[0] == DEGREE_SHARE < shares[-1]
 
 
 def test_a_full_table_keeps_the_share():

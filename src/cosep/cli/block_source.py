@@ -67,6 +67,7 @@ class BlockSource:
     def read(self) -> tuple[int, int]:
         """Open the blocks; return the shape. All names are read once, so that damaged ones are found before the fit."""
         self.blocks = read_blocks(self.path, layer=self.layer)
+        self.nouns = self.blocks.nouns
         check_zero_bytes(col_names_of(self.blocks))
         if self.blocks.row_names is not None:
             for slot in self.blocks.slots:

@@ -3,8 +3,10 @@
 import logging
 import re
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 
@@ -26,6 +28,8 @@ OPTIONS = {
     "ranks": "--ranks",
     "plot": "--plot",
     "out": "--out",
+    "errors": "--errors",
+    "decoder": "--decoder",
     "model": "MODEL",
     "grow": "--grow",
     "path": "INPUT",
@@ -56,7 +60,9 @@ OPTIONS = {
 def plain_errors() -> Iterator[None]:
     """Turn errors into one sentence and an exit code: 2 for bad input, 130 for Ctrl-C, 128 + n for signal n."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.showwarning = _print_warning
+            yield
         sys.stdout.flush()
     except ModuleNotFoundError:
         raise  # a package that the command itself needs
@@ -68,7 +74,7 @@ def plain_errors() -> Iterator[None]:
         if isinstance(error, OSError):
             drop_output()
         _silence_threads()
-        typer.echo(_with_option_names(str(error) or "There is not enough memory for this input."), err=True)
+        typer.echo(with_option_names(str(error) or "There is not enough memory for this input."), err=True)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
         _silence_threads()
@@ -80,12 +86,17 @@ def plain_errors() -> Iterator[None]:
         raise typer.Exit(end.exit_code) from None
 
 
+def _print_warning(message: Warning | str, *_where: Any, **_more: Any) -> None:
+    """Print a warning as one sentence, without the line of code that it comes from."""
+    typer.echo(f"Warning: {with_option_names(str(message))}", err=True)
+
+
 def _silence_threads() -> None:
     """Log nothing about chunks of a store that other threads are still reading."""
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
 
-def _with_option_names(message: str) -> str:
+def with_option_names(message: str) -> str:
     """Return a message of the library on one line, with the names of options instead of parameters."""
     names = "|".join(OPTIONS)
     line = one_line(message, LONGEST_MESSAGE)

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from cosep.assess.rank import RankChoice
 from cosep.cli.console import json_text, print_json, print_lines, table_console
+from cosep.cli.exit_codes import with_option_names
 from cosep.cli.folder import FILES, complete_folder
 from cosep.cli.progress import no_progress, progress
 from cosep.cli.summary import print_findings, summary_of
@@ -128,18 +129,22 @@ class FitSource(Protocol):
 def run(source: FitSource, out: Path, options: FitOptions, output: OutputOptions, command: str) -> dict[str, Any]:
     """Read, fit, describe and write, then print what was found; progress is shown on a terminal only."""
     start = time.perf_counter()
-    with progress(Console(stderr=True), quiet=output.quiet or output.as_json) as callback, source.session():
+    with (
+        progress(Console(stderr=True), quiet=output.quiet or output.as_json) as callback,
+        source.session(),
+        warnings.catch_warnings(record=True) as caught,
+    ):
+        warnings.simplefilter("always", UserWarning)
         report_progress = callback or no_progress
         report_progress("read", 0, 1, np.nan)
         check_options(options, source.read())
-        with complete_folder(out) as folder, warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
+        with complete_folder(out) as folder:
             meta: dict[str, Any] = {"method": options.method, "scaling": options.scaling, "command": command}
             meta |= naming(options, source.nouns)
             if options.kept is not None:
                 meta |= {"kept_rows": options.kept[0], "kept_cols": options.kept[1]}
             record = source.fit(options, meta, callback)
-            raised = list(dict.fromkeys(str(one.message) for one in caught))
+            raised = list(dict.fromkeys(with_option_names(str(one.message)) for one in caught))
             raised += formula_warning(np.asarray(record.row_names), np.asarray(record.col_names))
             described = replace(record, meta={**record.meta, "warnings": raised})
             found = source.describe(described, folder, report_progress)

@@ -81,7 +81,9 @@ class FileOptions:
     decimal: Annotated[
         str | None, typer.Option(help="The decimal mark of a table as text: . or a comma. Default: found in the file.")
     ] = None
-    sheet: Annotated[str | None, typer.Option(help="The sheet of an Excel file. Default: the first one.")] = None
+    sheet: Annotated[
+        str | None, typer.Option(help="The sheet of an Excel file. Default: the first one; a warning names the others.")
+    ] = None
     columns: Annotated[
         list[str] | None, typer.Option(help="The columns of a table to keep, such as height,width. Default: all.")
     ] = None
@@ -174,11 +176,11 @@ class NamingOptions:
     title: Annotated[str | None, typer.Option(help="The title of the report. Default: the name of INPUT.")] = None
     row_noun: Annotated[
         str | None,
-        typer.Option(help="What a row is called. Default: document for texts, cell for .h5ad, else row."),
+        typer.Option(help="What a row is called. Default: document for texts, cell for an AnnData, else row."),
     ] = None
     col_noun: Annotated[
         str | None,
-        typer.Option(help="What a column is called. Default: word for texts, gene for .h5ad, else column."),
+        typer.Option(help="What a column is called. Default: word for texts, gene for an AnnData, else column."),
     ] = None
 
     def of_fit(self, source: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from cosep.utils.types import Callback
 STAGES = {
     "read": "reading",
     "statistics": "reading all rows",
+    "draw": "drawing a sample of rows",
     "sample": "fetching a sample of rows",
     "candidates": "searching all rows for better ones",
     "factors": "fitting the factors to all rows",

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -16,9 +16,10 @@ from cosep.cli.console import json_text
 from cosep.cli.folder import complete_file
 from cosep.cli.model_folder import load_model, positions_in, table_options, text_options
 from cosep.cli.progress import no_progress, progress
-from cosep.cli.tables import check_zero_bytes, formula_warning, rounded, write_table
+from cosep.cli.tables import check_zero_bytes, formula_warning, rounded, save_table, write_table
 from cosep.findings.block_groups import col_names_of, in_groups, row_names_at
 from cosep.findings.new_rows import CompletedRows, ExplainedRows, complete_rows, decoder_of, explain_rows, fill_rows
+from cosep.findings.tables import is_assigned
 from cosep.findings.topics import topics_of
 from cosep.io import NamedMatrix, read_blocks
 from cosep.matrix.local import LocalMatrix
@@ -26,6 +27,7 @@ from cosep.matrix.row_blocks import RowBlocks
 from cosep.records.decoder import Decoder
 from cosep.records.factorization import Factorization
 from cosep.records.filled_data import missing_of
+from cosep.utils.atomic import flush
 from cosep.utils.messages import shown
 from cosep.utils.types import Callback, Indices
 
@@ -62,13 +64,12 @@ def run(
         table = filled(record, data)
     else:
         table = transformed(record, data) if decoder is None else completed(record, data, decoder.name)
-    if out is None:
-        _write(table, sys.stdout, as_json=as_json)
-    else:
-        with complete_file(out) as part, part.open("w", newline="", encoding="utf-8") as file:
-            _write(table, file, as_json=as_json)
-    if decoder is not None and completion is not None:
-        write_errors(decoder, np.asarray(record.col_names), completion.errors)
+    with with_errors(decoder, np.asarray(record.col_names), completion, out):
+        if out is None:
+            _write(table, sys.stdout, as_json=as_json)
+        else:
+            with complete_file(out) as part, part.open("w", newline="", encoding="utf-8") as file:
+                _write(table, file, as_json=as_json)
     if not as_json:
         _print_warnings(formula_warning(table["name"], table) + unpredictable_warning(decoder))
 
@@ -80,7 +81,7 @@ def run_blocks(model: Path, path: Path, out: Path | None, layer: str | None, com
     decoder = None if completion is None else decoder_of(record, completion.decoder)
     tables = transformed_blocks if decoder is None else partial(completed_blocks, decoder=decoder)
     warned = formula_warning(representatives_of(record) if decoder is None else np.asarray(record.col_names))
-    with ExitStack() as stack:
+    with with_errors(decoder, np.asarray(record.col_names), completion, out), ExitStack() as stack:
         file: TextIO = sys.stdout
         if out is not None:
             part = stack.enter_context(complete_file(out))
@@ -89,8 +90,6 @@ def run_blocks(model: Path, path: Path, out: Path | None, layer: str | None, com
         for start, table in tables(record, blocks, callback):
             write_table(file, table, header=start == 0)
             warned = warned or formula_warning(table["name"])
-    if decoder is not None and completion is not None:
-        write_errors(decoder, np.asarray(record.col_names), completion.errors)
     _print_warnings(warned + unpredictable_warning(decoder))
 
 
@@ -145,6 +144,7 @@ def transform_table(record: Factorization, row_names: NDArray[Any], found: Expla
         "representative": np.where(found.labels < 0, "", names[found.labels]).tolist(),
         "membership": rounded(found.shares),
         "explained": rounded(found.explained),
+        "assigned": is_assigned(found.labels, found.explained).astype(int).tolist(),
     }
     for name, coefficients in zip(names, found.coefficients.T, strict=True):
         table[unused_name(str(name), table)] = coefficients.tolist()
@@ -172,20 +172,34 @@ def completed_table(col_names: NDArray[Any], row_names: NDArray[Any], full: NDAr
     return table
 
 
-def write_errors(decoder: Decoder, col_names: NDArray[Any], path: Path | None) -> None:
-    """Write the error to expect of each column to a CSV file, if there is one."""
-    if path is None:
-        return
+@contextmanager
+def with_errors(
+    decoder: Decoder | None, col_names: NDArray[Any], completion: Completion | None, out: Path | None
+) -> Iterator[None]:
+    """Write the errors to expect, if they are wanted, around the writing of the answer: both files appear, or none.
+
+    An answer on standard output cannot be taken back, so the file of the errors is complete before.
+    """
+    with ExitStack() as stack:
+        if decoder is not None and completion is not None and completion.errors is not None:
+            part = stack.enter_context(complete_file(completion.errors, "errors"))
+            save_table(part, errors_table(decoder, col_names))
+            flush(part)
+            if out is None:
+                stack.close()
+        yield
+
+
+def errors_table(decoder: Decoder, col_names: NDArray[Any]) -> dict[str, Any]:
+    """Return the error to expect of each column."""
     selected = np.isin(np.arange(len(col_names)), decoder.col_indices)
-    table: dict[str, Any] = {
+    return {
         "column": col_names.tolist(),
         "selected": selected.astype(int).tolist(),
         "error": [None if np.isnan(error) else error for error in decoder.error.tolist()],
         "spread": decoder.spread.tolist(),
         "r2": rounded(np.where(selected, np.nan, decoder.r2)),
     }
-    with complete_file(path, "errors") as part, part.open("w", newline="", encoding="utf-8") as file:
-        write_table(file, table)
 
 
 def unpredictable_warning(decoder: Decoder | None) -> list[str]:

@@ -63,9 +63,10 @@ def annotate(
         ``uns["cosep"]``
             ``prototypes``, the names of the selected cells, of which the k-th stands for topic k, and ``markers``, the
             names of the selected genes of each topic: ``{"0": [...], "1": [...]}``, without topics that have none;
-            ``prototype_indices`` and ``marker_indices``, their positions in the order of the selection, and
-            ``marker_topics``; ``metrics``, with the fidelities, their bound and ``n_iter``; ``params``, the parameters
-            of the fit.
+            ``prototype_indices`` and ``marker_indices``, their positions in the order of the selection;
+            ``prototype_topics`` and ``marker_topics``, their topics in ``obs`` and ``var``. The k-th prototype can hold
+            more of another topic than of topic k, and is counted there; ``metrics``, with the fidelities, their bound
+            and ``n_iter``; ``params``, the parameters of the fit.
 
     Notes
     -----
@@ -125,6 +126,7 @@ def annotate(
         "markers": {str(k): genes_of(k) for k in np.unique(of_markers[of_markers >= 0])},
         "prototype_indices": np.asarray(model.row_indices_),
         "marker_indices": chosen,
+        "prototype_topics": np.asarray(model.row_labels_)[model.row_indices_],
         "marker_topics": of_markers,
         "metrics": {
             "row_fidelity": found.fidelity.rows,

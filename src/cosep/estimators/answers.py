@@ -119,7 +119,7 @@ class Answers(Factorizer):
             The name of the file.
         **parts
             Further parts of the page, as in `cosep.report.write_report`: ``explanation``, ``stability``, ``rank``,
-            ``selection_path``, ``texts`` and ``command``.
+            ``selection_path``, ``texts``, ``labels``, ``title``, ``nouns`` and ``command``.
 
         See Also
         --------

@@ -46,10 +46,11 @@ class CoSeparableNMF(BiclusterMixin, MissingEntries, Completion):
     scaling : {"degree", "rows", "columns", "sinkhorn"}, pair of array-like, or None, default "degree"
         The norm of the whole model, ``||diag(d) (X - X^) diag(e)||_F``: rows and columns are selected, factors fitted,
         rows clustered and shares measured in it, and every result is given in the units of X. "degree" divides rows and
-        columns by the square roots of their sums plus a fifth of the mean sum, so that long rows and frequent columns
-        do not outweigh all others; it suits counts, texts, images and tables of mixed units. "rows" ("columns") divides
-        by the sums of rows (columns) alone, "sinkhorn" makes all sums of rows, and of columns, equal; blocks of rows do
-        not take it. A pair gives ``d`` and ``e`` themselves. None is the plain norm, in which large entries count most.
+        columns by the square roots of their sums plus a fifth of the mean sum (more where most columns are rare, as in
+        short texts), so that long rows and frequent columns do not outweigh all others; it suits counts, texts, images
+        and tables of mixed units. "rows" ("columns") divides by the sums of rows (columns) alone, "sinkhorn" makes all
+        sums of rows, and of columns, equal; blocks of rows do not take it. A pair gives ``d`` and ``e`` themselves.
+        None is the plain norm, in which large entries count most.
     preselect : int, pair of int or None
         Select among this many candidate rows and columns, which stand for clusters of the others; see `preselect`. A
         pair is for rows and for columns. Candidates make large data small, but the best rows may not be among them.
@@ -76,7 +77,7 @@ class CoSeparableNMF(BiclusterMixin, MissingEntries, Completion):
         Called as ``callback(stage, step, n_steps, relative_error)`` during ``fit``. The stages are "preselect",
         "fill" for missing entries, "topics", "select", within it "solve", and "mix", as far as the method has them. For
         blocks of rows it is also called as ``callback(stage, blocks_done, n_blocks, nan)`` in each pass over them:
-        "statistics", "sample", "candidates", "factors" and "outcome".
+        "statistics", "draw", "sample", "candidates", "factors" and "outcome".
     verbose : bool
         Whether to print the progress of ``fit``. Default: False.
     checkpoint : path, optional

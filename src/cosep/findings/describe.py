@@ -214,7 +214,7 @@ class Measured(NamedTuple):
 def findings_of(record: Factorization, topics: Topics, measured: Measured) -> Findings:
     """Put together the findings of a factorization with names, given what was measured on all rows."""
     row_names, col_names = np.asarray(record.row_names), np.asarray(record.col_names)
-    together = topics.components
+    together, homes = topics.components, clusters_of(record, topics)[topics.rows]
     described = tuple(
         Topic(
             index=int(measured.representatives[k]),
@@ -227,6 +227,7 @@ def findings_of(record: Factorization, topics: Topics, measured: Measured) -> Fi
             share=float(measured.sizes[k] / measured.shape[0]),
             cluster_size=int(measured.cluster_sizes[k]),
             explains=float(measured.explains[k]),
+            home=int(homes[k]),
         )
         for k, i in enumerate(topics.rows)
     )
@@ -255,12 +256,14 @@ def findings_of(record: Factorization, topics: Topics, measured: Measured) -> Fi
         versions=versions(),
     )
     names = {"row": row_names, "column": col_names}
-    units = [unit_sentence(one, str(names[one.kind][one.position]), found.scaling) for one in measured.largest]
+    units = [
+        unit_sentence(one, str(names[one.kind][one.position]), found.scaling, found.nouns) for one in measured.largest
+    ]
     return replace(
         found,
         sentences=found_sentences(found),
         certificate=(norm_sentence(found), fidelity_sentence(found), *found.certificate),
-        warnings=warning_sentences(record, found.shares, units),
+        warnings=warning_sentences(record, found.shares, found.nouns, units),
     )
 
 

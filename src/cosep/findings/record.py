@@ -126,6 +126,9 @@ class Topic(Readable):
         The number of rows in its cluster, with those of which too little is explained.
     explains : float
         Its part of what the model explains, ``fidelity.refitted``; the parts of all topics add up to it.
+    home : int
+        The position of the topic that the selected row itself is counted in: its own one, or another that has a larger
+        share in it. -1 for an all-zero row.
     """
 
     index: int
@@ -138,6 +141,7 @@ class Topic(Readable):
     share: float
     cluster_size: int
     explains: float
+    home: int
 
     def _view(self) -> View:
         return View(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.findings.record import Findings
+from cosep.findings.record import Findings, Nouns
 from cosep.findings.wording import name_or_number, percent, squeezed
 from cosep.records.factorization import Factorization
 from cosep.records.filled_data import missing_in_core, n_missing_of
@@ -19,10 +19,15 @@ MAX_LINE_SHARE, FEWEST_LINES = 0.5, 3
 MOST_EXAMPLES = 3
 # Refitting that adds more than this share of the refitted value is worth a warning.
 MAX_REFIT_GAIN = 0.5
+# How the warning of a selector begins that finds zeros in the core.
+DEGENERATE = "The core is degenerate"
 
 
 def found_sentences(found: Findings) -> tuple[str, ...]:
-    """Return what was selected, how much the topics explain, which is the largest, and what none of them speaks for."""
+    """Return what was selected, how much the topics explain, which is the largest, and what none of them speaks for.
+
+    A last sentence names selected rows that are counted in another topic, if there are any.
+    """
     nouns, n_cols = found.nouns, len(found.selected_cols)
     largest = max(found.topics, key=lambda topic: topic.size)
     name = squeezed(name_or_number(largest.name, largest.index, nouns.row), 80)
@@ -40,7 +45,21 @@ def found_sentences(found: Findings) -> tuple[str, ...]:
             f"{percent(largest.share)} of all."
         ),
         unassigned_sentence(found),
+        *_elsewhere(found),
     )
+
+
+def _elsewhere(found: Findings) -> tuple[str, ...]:
+    """Return which selected rows hold more of another topic than of the one that they stand for."""
+    noun = found.nouns.row
+    away = [topic for k, topic in enumerate(found.topics) if topic.home not in {k, -1}]
+    if not away:
+        return ()
+    hold, names = ("holds", "it") if len(away) == 1 else ("hold", "them")
+    named = [f"\u201c{squeezed(name_or_number(one.name, one.index, noun), 60)}\u201d" for one in away[:MOST_EXAMPLES]]
+    more = " and others" if len(away) > MOST_EXAMPLES else ""
+    which = f"{', '.join(named)}{more}"
+    return (f"{counted(len(away), f'selected {noun}')} {hold} more of another topic, which counts {names}: {which}.",)
 
 
 def unassigned_sentence(found: Findings) -> str:
@@ -81,19 +100,20 @@ def share_of_bound(found: Findings, part: str) -> str:
 
 NORMS = {
     None: "in the plain norm, in which large entries count most",
-    "plain": "in the plain norm with weights of rows, in which large entries count most",
-    "degree": "in a norm in which long rows and frequent columns do not outweigh the others",
-    "rows": "in a norm in which all rows have the same sum",
-    "columns": "in a norm in which all columns have the same sum",
-    "sinkhorn": "in a norm in which all rows have the same sum, and all columns",
-    "given": "in a norm with given factors of rows and columns",
+    "plain": "in the plain norm with weights of {rows}, in which large entries count most",
+    "degree": "in a norm in which {rows} and {cols} with large sums do not outweigh the others",
+    "rows": "in a norm in which all {rows} have the same sum",
+    "columns": "in a norm in which all {cols} have the same sum",
+    "sinkhorn": "in a norm in which all {rows} have the same sum, and all {cols}",
+    "given": "in a norm with given factors of {rows} and {cols}",
 }
 
 
 def norm_sentence(found: Findings) -> str:
     """Return the norm that shares are measured in, and what the model explains in the plain norm."""
     name = "none" if found.scaling is None else found.scaling
-    sentence = f"A share is that of the sum of squares, {NORMS.get(found.scaling, 'in the norm of the model')}"
+    norm = NORMS.get(found.scaling, "in the norm of the model")
+    sentence = f"A share is that of the sum of squares, {norm.format(rows=found.nouns.rows, cols=found.nouns.cols)}"
     if found.scaling is None:
         return f"{sentence} (scaling: {name})."
     return (
@@ -150,21 +170,23 @@ def largest_line(kind: str, squares: Array, norm_squares: Array) -> LargestLine:
     return LargestLine(kind, j, len(squares), *map(float, parts))
 
 
-def unit_sentence(line: LargestLine, name: str, scaling: str | None) -> str:
+def unit_sentence(line: LargestLine, name: str, scaling: str | None, nouns: Nouns) -> str:
     """Return that a row or column holds most of the squares, and what the norm does about it; "" if it does not."""
     if line.n_lines < FEWEST_LINES or line.share <= MAX_LINE_SHARE:
         return ""
-    kind, other = line.kind, f"{line.kind}s"
+    of_cols = line.kind == "column"
+    kind, other = (nouns.col, nouns.cols) if of_cols else (nouns.row, nouns.rows)
+    rule = "columns" if of_cols else "rows"
     what = (
         f"{kind.capitalize()} \u201c{squeezed(name_or_number(name, line.position, kind), 80)}\u201d holds "
         f"{percent(line.share)} of the squares of the matrix, as happens where {other} have different units"
     )
     if scaling is None:
-        return f"{what}; the plain norm leaves that as it is, and scaling {other!r} gives all {other} the same sum."
+        return f"{what}; the plain norm leaves that as it is, and scaling {rule!r} gives all {other} the same sum."
     after = f"the norm of the model (scaling: {scaling}) leaves it {percent(line.norm_share)} of them"
-    if line.norm_share <= MAX_LINE_SHARE or scaling == other:
+    if line.norm_share <= MAX_LINE_SHARE or scaling == rule:
         return f"{what}; {after}."
-    return f"{what}; {after}, and scaling {other!r} gives all {other} the same sum."
+    return f"{what}; {after}, and scaling {rule!r} gives all {other} the same sum."
 
 
 def missing_sentences(factorization: Factorization) -> tuple[str, ...]:
@@ -199,24 +221,30 @@ def _short(names: NDArray[Any] | None, position: int, kind: str) -> str:
 
 
 def warning_sentences(
-    factorization: Factorization, shares: Mapping[str, float], units: Sequence[str] = ()
+    factorization: Factorization, shares: Mapping[str, float], nouns: Nouns, units: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Return what to mind before the result is used: warnings that the factorization stores, and those of its core.
 
     ``units`` are sentences about rows and columns that outweigh the others.
     """
     stored = factorization.meta.get("warnings")
-    missing = missing_sentences(factorization)
-    core, sentences = factorization.diagnose_core(), [*stored] if isinstance(stored, (list, tuple)) else []
-    sentences += [*missing, *filter(None, units)]
+    core = factorization.diagnose_core()
+    # Of zeros in the core, the sentence below says the same in the words of the data.
+    kept = [*map(str, stored)] if isinstance(stored, (list, tuple)) else []
+    sentences = [one for one in kept if not one.startswith(DEGENERATE)]
+    sentences += [*missing_sentences(factorization), *filter(None, units)]
     if core.permuted_diagonal:
         sentences.append(
             "Each selected row meets exactly one selected column. Weights refitted to such a core are those of plain "
             "NMF, whatever was selected: trust the shares of rows and columns alone more than the refitted one."
         )
-    empty = [counted(number, kind) for number, kind in ((core.zero_rows, "row"), (core.zero_cols, "column")) if number]
-    if empty:
-        sentences.append(f"All zero in the core: {' and '.join(empty)}. They meet nothing selected on the other side.")
+    for number, kind, others in ((core.zero_rows, nouns.row, nouns.cols), (core.zero_cols, nouns.col, nouns.rows)):
+        if number:
+            verb, it = ("is", "It explains") if number == 1 else ("are", "They explain")
+            sentences.append(
+                f"{counted(number, f'selected {kind}')} {verb} zero in all selected {others}. {it} nothing in the "
+                "model: ask for fewer, or use another scaling or method."
+            )
     if min(shares.values()) < 0:
         sentences.append("A negative share means that the product is further from the matrix than zeros would be.")
     if shares["refitted"] - shares["core"] > MAX_REFIT_GAIN * shares["refitted"]:

@@ -16,7 +16,9 @@ from cosep.solve.nonnegative import coefficients
 from cosep.utils.types import Array, Indices
 
 # How many rows are kept for each direction.
-ROWS_PER_DIRECTION = 4
+ROWS_PER_DIRECTION = 8
+# Rows whose largest score is found first.
+GROUP = 64
 # Scores that agree in this many decimals are tied, and the first row wins.
 SCORE_DECIMALS = 9
 
@@ -100,29 +102,37 @@ def _unit_columns(A: Array) -> Array:
 
 def candidates(where: Directions, block: LocalMatrix, start: int) -> Candidates:
     """Return the best rows of one block."""
-    M = block if where.col_scale is None else block.scaled(np.ones(block.shape[0]), where.col_scale)
-    lengths, sums = np.sqrt(M.T.squared_norms()), M.T.sums()
+    E = np.ones(block.shape[1]) if where.col_scale is None else where.col_scale
+    lengths, sums = np.sqrt(block.squared_lengths(E)), block.dot(E)
     excluded = lengths == 0
     if where.allowed is not None:
         excluded[~np.isin(np.arange(start, start + len(excluded)), where.allowed)] = True
-    scores = np.hstack(
-        [
-            M.dot(part) / np.where(sizes > 0, sizes, 1.0)[:, None]
-            for part, sizes in ((where.typical, lengths), (where.extreme, sums))
-        ]
-    )
-    scores = np.round(scores, SCORE_DECIMALS, out=scores)
+    scores = np.empty((len(lengths), where.typical.shape[1] + where.extreme.shape[1]))
+    typical, extreme = scores[:, : where.typical.shape[1]], scores[:, where.typical.shape[1] :]
+    np.divide(block.dot(where.typical * E[:, None]), np.where(excluded, 1.0, lengths)[:, None], out=typical)
+    np.divide(block.dot(where.extreme * E[:, None]), np.where(excluded, 1.0, sums)[:, None], out=extreme)
+    np.round(scores, SCORE_DECIMALS, out=scores)
     scores[excluded] = -np.inf
-    best = np.array([_first_largest(column) for column in np.ascontiguousarray(scores.T)])
+    best = _first_largest(scores)
     values = np.where(best >= 0, np.take_along_axis(scores.T, np.maximum(best, 0), 1), -np.inf)
     found = np.unique(best[best >= 0])
     return Candidates(values, np.where(best >= 0, best + start, -1), found + start, block.rows(found))
 
 
 def _first_largest(scores: Array) -> Indices:
-    """Return the positions of the largest scores in descending order, the first of tied ones; padded with -1."""
-    many = len(scores) > ROWS_PER_DIRECTION
-    least = np.partition(scores, -ROWS_PER_DIRECTION)[-ROWS_PER_DIRECTION] if many else -np.inf
-    strong = np.flatnonzero((scores >= least) & (scores > -np.inf))
-    strong = strong[np.argsort(-scores[strong], kind="stable")][:ROWS_PER_DIRECTION]
-    return np.pad(strong, (0, ROWS_PER_DIRECTION - len(strong)), constant_values=-1)
+    """Return for each column the positions of its largest entries in descending order, the first of tied ones.
+
+    -1 stands for a missing one. Entries smaller than the largest entries of some groups of rows need not be sorted.
+    """
+    m, k = scores.shape
+    best = np.full((k, ROWS_PER_DIRECTION), -1, dtype=np.intp)
+    least = np.full(k, -np.inf)
+    if m >= GROUP * ROWS_PER_DIRECTION:
+        peaks = scores[: m - m % GROUP].reshape(-1, GROUP, k).max(axis=1)
+        least = np.partition(peaks, -ROWS_PER_DIRECTION, axis=0)[-ROWS_PER_DIRECTION]
+    rows, columns = np.divmod(np.flatnonzero((scores >= least) & (scores > -np.inf)), k)
+    for j in range(k):
+        strong = rows[columns == j]
+        strong = strong[np.argsort(-scores[strong, j], kind="stable")][:ROWS_PER_DIRECTION]
+        best[j, : len(strong)] = strong
+    return best

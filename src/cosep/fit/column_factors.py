@@ -59,8 +59,8 @@ class ColumnFactors(NamedTuple):
 def fit_columns(passes: Passes, plan: Plan, chosen: SampleSelection) -> ColumnFactors:
     """Fit the factors of the columns; one pass is one alternation of P2, extrapolated as in `alternate`.
 
-    The first pass also finds V and the moments of the columns, and every pass extends the space of leading singular
-    vectors.
+    The first pass also finds V, the moments of the columns, and the error of the factors that fit the sample: it is
+    the last if they fit all rows nearly as well. Every pass extends the space of leading singular vectors.
     """
     R = chosen.M.take(rows=chosen.rows)
     S, cols, E = R[:, chosen.cols], chosen.cols, chosen.norm.cols
@@ -75,6 +75,7 @@ def fit_columns(passes: Passes, plan: Plan, chosen: SampleSelection) -> ColumnFa
         if step == 1:
             V = nonnegative_of(grams[1], products[1], V, exact=True)
             panel = sums.moments(cols)
+            now = now._replace(objective=(half_squared_error_of(total, grams[0], products[0], Q2.T),))
         space = space.after(products[2])
         Q2 = nonnegative_of(grams[0], products[0], np.zeros_like(ahead.T), exact=True).T
         now = now.after(Q2, None, half_squared_error_of(total, grams[0], products[0], Q2.T), budget.tol)

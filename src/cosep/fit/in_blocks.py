@@ -1,7 +1,7 @@
 """The steps of a fit for a matrix in blocks of rows.
 
-Few passes over the data, whose number does not depend on its size: one for statistics and the drawing of a random
-sample of rows, one that fetches the sample, up to `MAX_SEARCHES` that search all rows for candidates, up to `MAX_STEPS`
+Few passes over the data, whose number does not depend on its size: one for statistics, one that draws a random
+sample of rows, one that fetches it, up to `MAX_SEARCHES` that search all rows for candidates, up to `MAX_STEPS`
 for the factors, and one that measures. Everything else happens on the sample, a small weighted problem.
 """
 
@@ -14,10 +14,10 @@ from cosep.fit.passes import Passes
 from cosep.fit.plan import Plan
 from cosep.fit.result import FitResult, SampleResult
 from cosep.fit.sample_selection import BlockNorm, SampleSelection, select_from_sample
-from cosep.fit.statistics import Draw, Statistics, statistics
+from cosep.fit.statistics import Draw, Drawn, Statistics, drawn_rows, statistics
 from cosep.matrix.norm import GIVEN, Norm, RowRule
 from cosep.matrix.row_blocks import Column, RowBlocks
-from cosep.matrix.scaling import POWERS, Sums, check_counted, norm_by_sums
+from cosep.matrix.scaling import Sums, check_counted, norm_by_sums
 from cosep.matrix.validation import SAFE_EXPONENT
 from cosep.metrics.bounds import bound_of
 from cosep.records.factorization import Factorization
@@ -42,23 +42,34 @@ class InBlocks:
         self.passes = Passes(blocks, plan.checkpoint, plan.callback)
 
     def scale(self) -> BlockNorm:
-        """Find the norm, and draw rows for the sample."""
-        plan, smallest = self.plan, MIN_SAMPLE_RATIO * self.plan.n_rows
-        size = max(DEFAULT_SAMPLE if plan.sample_size is None else plan.sample_size, smallest)
-        power = POWERS[plan.scaling][0] if isinstance(plan.scaling, str) else 0.0
-        draw = Draw(plan.seed or 0, size + 1, power, plan.weights)
+        """Find the norm, and draw rows for the sample: in a pass of its own if the norm is not known before the first.
+
+        If the sample has room for all rows, it does not matter by which norm they are drawn.
+        """
+        plan, (m, n) = self.plan, self.blocks.shape
+        seed = plan.seed or 0
+        size = max(DEFAULT_SAMPLE if plan.sample_size is None else plan.sample_size, MIN_SAMPLE_RATIO * plan.n_rows)
+        by_sums = plan.scaling if isinstance(plan.scaling, str) else None
+        at_once = by_sums is None or m <= size
+        draw = Draw(seed, size + 1 if at_once else 0, _norm_before(plan, n))
         found: Statistics = self.passes.reduce("statistics", Statistics, statistics, draw)
         _check_statistics(found)
         check_counted(found.n_filled, plan.weights)
-        if plan.sample_size is None:
-            room = int(np.searchsorted(np.cumsum(found.stored), MAX_SAMPLE_ENTRIES, side="right"))
-            size = max(min(size, room), smallest)
-            found = found.with_fewer(size + 1)
-        if isinstance(plan.scaling, tuple):
-            norm = Norm(GIVEN, plan.scaling[1], RowRule(), plan.scaling[0])
-        else:
-            norm = norm_by_sums(plan.scaling, Sums(found.col_sums, found.n_filled, found.col_counts, found.row_squares))
-        return BlockNorm(found, size, norm._replace(weights=plan.weights))
+        norm, drawn = draw.norm, self._limited(found.drawn)
+        if by_sums is not None:
+            sums = Sums(found.col_sums, found.n_filled, found.col_counts, found.row_squares)
+            norm = norm_by_sums(by_sums, sums)._replace(weights=plan.weights)
+            if not drawn.has_all:
+                draw = Draw(seed, size + 1, norm)
+                drawn = self._limited(self.passes.reduce("draw", Drawn, drawn_rows, draw))
+        return BlockNorm(drawn, norm, found.col_sums > 0)
+
+    def _limited(self, drawn: Drawn) -> Drawn:
+        """Return fewer drawn rows if the default number has too many entries."""
+        if self.plan.sample_size is not None or not drawn.max_drawn:
+            return drawn
+        room = int(np.searchsorted(np.cumsum(drawn.stored), MAX_SAMPLE_ENTRIES, side="right"))
+        return drawn.fewer(min(drawn.max_drawn, max(room, MIN_SAMPLE_RATIO * self.plan.n_rows) + 1))
 
     def select(self, scaled: BlockNorm) -> SampleSelection:
         """Select rows and columns of the scaled sample, and of the best rows that are found among all."""
@@ -84,7 +95,7 @@ class InBlocks:
         *errors, total = measured.squared_errors.tolist()
         *plain_errors, plain_total = measured.plain_squared_errors.tolist()
         objective = [*factors.objective[:-1], errors[3] / total / 2.0]
-        col_labels = factor_labels(P2.T, np.sqrt(measured.strengths), chosen.statistics.col_sums > 0)
+        col_labels = factor_labels(P2.T, np.sqrt(measured.strengths), chosen.filled_cols)
         sampled = self._sample(chosen, explainer, factors, col_labels, objective)
         core, col_factor = np.asarray(sampled.factorization.core), sampled.factorization.col_factor
         squares = factors.space.after(measured.products).squares(max(core.shape))
@@ -151,6 +162,14 @@ class InBlocks:
         columns = [Column(r, dtype), Column(r, dtype), Column(None, np.dtype(np.intp))]
         P1, U, labels = self.blocks.map_rows(factors_of_rows, explainer, columns)
         return P1, U, labels
+
+
+def _norm_before(plan: Plan, n: int) -> Norm:
+    """Return the norm as far as it is known before the first pass over n columns."""
+    norm = Norm(None, np.ones(n), RowRule())
+    if isinstance(plan.scaling, tuple):
+        norm = Norm(GIVEN, plan.scaling[1], RowRule(), plan.scaling[0])
+    return norm._replace(weights=plan.weights)
 
 
 def _check_statistics(found: Statistics) -> None:

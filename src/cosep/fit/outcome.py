@@ -66,15 +66,15 @@ def outcome(side: MeasuredSide, block: LocalMatrix, start: int) -> Outcome:
     R, H, V = fit.selected_rows * E, fit.components * E, fit.col_weights * E
     A_R, A_H = A.dot(R.T), A.dot(H.T)
     U, Q1 = coefficients(A, R, products=A_R), coefficients(A, H, products=A_H)
-    C, A_V = block.take(cols=fit.col_indices), A.dot(V.T)
-    errors = _errors(A, [(U, R, A_R), (D[:, None] * C, V, A_V), (U @ fit.core, V, A_V), (Q1, H, A_H)])
+    C, A_V, U_S = block.take(cols=fit.col_indices), A.dot(V.T), U @ fit.core
+    errors = _errors(A, [(U, R, A_R), (D[:, None] * C, V, A_V), (U_S, V, A_V), (Q1, H, A_H)])
     if fit.norm.name is None:
         plain = errors
     else:
-        U, P1 = U / D[:, None], Q1 / D[:, None]
         R, H, V = fit.selected_rows, fit.components, fit.col_weights
-        X_V = block.dot(V.T)
-        plain = _errors(block, [(U, R, None), (C, V, X_V), (U @ fit.core, V, X_V), (P1, H, None)])
+        X_V, of_rows = block.dot(V.T), 1.0 / D[:, None]
+        U, U_S, P1 = (part * of_rows for part in (U, U_S, Q1))
+        plain = _errors(block, [(U, R, block.dot(R.T)), (C, V, X_V), (U_S, V, X_V), (P1, H, block.dot(H.T))])
     strong = Q1 @ fit.core
     Z = A.dot(side.directions)
     return Outcome(
@@ -85,7 +85,7 @@ def outcome(side: MeasuredSide, block: LocalMatrix, start: int) -> Outcome:
     )
 
 
-def _errors(M: LocalMatrix, products: list[tuple[Array, Array, Array | None]]) -> Array:
-    """Return the squared errors of rows for products W H, given ``M H'`` where it is known; last, squared norms."""
-    errors = [squared_row_errors(M, W, H, M.dot(H.T) if M_H is None else M_H) for W, H, M_H in products]
+def _errors(M: LocalMatrix, products: list[tuple[Array, Array, Array]]) -> Array:
+    """Return the squared errors of rows for products W H, given ``M H'``; last, squared norms."""
+    errors = [squared_row_errors(M, W, H, M_H) for W, H, M_H in products]
     return np.array([*errors, M.T.squared_norms()])

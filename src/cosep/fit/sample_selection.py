@@ -9,9 +9,11 @@ A : rows of the sample, scaled by the norm of the model; a row counts as many ti
 """
 
 from dataclasses import dataclass
+from inspect import signature
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosep.fit.candidates import Candidates, Directions, candidates, directions
 from cosep.fit.passes import Passes
@@ -19,7 +21,7 @@ from cosep.fit.plan import Plan
 from cosep.fit.pools import check_row_pool
 from cosep.fit.row_uniforms import uniforms
 from cosep.fit.sampling import RowSample, draw_sample
-from cosep.fit.statistics import Statistics
+from cosep.fit.statistics import Drawn
 from cosep.fit.stored_selection import select_once
 from cosep.matrix.local import LocalMatrix, stacked
 from cosep.matrix.norm import Norm
@@ -33,21 +35,21 @@ MAX_SEARCHES = 2
 
 
 class BlockNorm(NamedTuple):
-    """What the first pass determines.
+    """What the first passes determine.
 
     Attributes
     ----------
-    statistics : Statistics
-        Result of the first pass.
-    sample_size : int
-        How many rows to sample.
+    drawn : Drawn
+        The rows drawn for the sample, and one more.
     norm : Norm
         The norm of the model.
+    filled_cols : ndarray of bool
+        Which columns are not zero.
     """
 
-    statistics: Statistics
-    sample_size: int
+    drawn: Drawn
     norm: Norm
+    filled_cols: NDArray[np.bool_]
 
 
 class KnownRows(NamedTuple):
@@ -88,18 +90,18 @@ class SampleSelection:
         The rows of the sample.
     weights : ndarray
         Their weights: how many rows each one stands for, times its own weight.
-    statistics : Statistics
-        Result of the first pass.
     norm : Norm
         The norm of the model.
+    filled_cols : ndarray of bool
+        Which columns are not zero.
     """
 
     in_sample: Selection
     sample: RowSample
     M: LocalMatrix
     weights: Array
-    statistics: Statistics
     norm: Norm
+    filled_cols: NDArray[np.bool_]
 
     @property
     def rows(self) -> Indices:
@@ -125,37 +127,43 @@ class SampleSelection:
 
 
 def select_from_sample(passes: Passes, plan: Plan, scaling: BlockNorm) -> SampleSelection:
-    """Select from the sample, search all rows for better candidates, and select again."""
-    found, size, norm = scaling
+    """Select from the sample, search all rows for better candidates, and select again.
+
+    After a search, only rows that count once can be selected: those that were found, and those selected before. A row
+    that stands for many others would be preferred for its own noise, which it explains as often as it counts.
+    """
+    drawn, norm, filled_cols = scaling
+    size, by_pool = drawn.max_drawn - 1, "row_pool" in signature(plan.method).parameters
     include, allowed = check_row_pool(plan.row_pool, plan.n_rows, passes.blocks.shape[0])
-    certain = include
+    certain, competing = include, allowed
     if allowed is not None:
         order = np.argsort(uniforms(allowed, (plan.seed or 0) + 1), kind="stable")
         certain = np.union1d(include, allowed[order[:size]])
-    sample = draw_sample(found, size, certain)
+    sample = draw_sample(drawn, size, certain)
     known = KnownRows(sample.indices, passes.rows("sample", sample.indices))
     for search in range(MAX_SEARCHES + 1):
         M = known.at(sample.indices)
         D = norm.row_factors(M, sample.indices)
         A = M.scaled(D, norm.cols)
         weights = sample.counts * norm.weights_of(M, sample.indices)
-        pool = _pool_in_sample(sample.indices, plan.row_pool, include, allowed)
+        pool = _pool_in_sample(sample.indices, include, competing)
         selection, caught = select_once(passes, plan, recheck(A), (D, weights), pool)
-        if search == MAX_SEARCHES or found.has_all:
+        if search == MAX_SEARCHES or drawn.has_all:
             break
         Z = A.scaled(np.sqrt(weights), np.ones(A.shape[1]))
         where = Directions(
             *directions(Z, np.asarray(selection.row_indices)), norm.cols, _searched(allowed, norm.weights)
         )
         best: Candidates = passes.reduce("candidates", Candidates, candidates, where)
-        if np.isin(best.found, sample.indices).all():
+        if np.isin(best.found, certain).all():
             break
         known = known.with_more(best.found, best.rows)
         certain = np.unique(np.concatenate([certain, best.found, sample.indices[selection.row_indices]]))
-        sample = draw_sample(found, size, certain)
+        competing = certain if by_pool and len(certain) >= plan.n_rows else allowed
+        sample = draw_sample(drawn, size, certain)
     for warning in caught:
         warning.issue()
-    return SampleSelection(in_sample=selection, sample=sample, M=M, weights=weights, statistics=found, norm=norm)
+    return SampleSelection(in_sample=selection, sample=sample, M=M, weights=weights, norm=norm, filled_cols=filled_cols)
 
 
 def _searched(allowed: Indices | None, weights: Array | None) -> Indices | None:
@@ -166,9 +174,9 @@ def _searched(allowed: Indices | None, weights: Array | None) -> Indices | None:
     return counted if allowed is None else np.intersect1d(allowed, counted)
 
 
-def _pool_in_sample(sampled: Indices, pool: Pool | None, include: Indices, allowed: Indices | None) -> Pool | None:
-    """Return the pool of rows by their positions in the sample."""
-    if pool is None:
+def _pool_in_sample(sampled: Indices, include: Indices, competing: Indices | None) -> Pool | None:
+    """Return the pool of rows by their positions in the sample; ``competing`` may be selected, None for all."""
+    if competing is None and not len(include):
         return None
-    positions = None if allowed is None else np.flatnonzero(np.isin(sampled, allowed))
+    positions = None if competing is None else np.flatnonzero(np.isin(sampled, competing))
     return Pool(positions, np.searchsorted(sampled, include))

@@ -1,4 +1,4 @@
-"""Priority sampling of rows by their sizes, about their squared norms in the norm of the model.
+"""Priority sampling of rows by their sizes, their squared norms in the norm of the model.
 
 Notation
 --------
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cosep.fit.statistics import Statistics
+from cosep.fit.statistics import Drawn
 from cosep.utils.types import Array, Indices
 
 
@@ -29,15 +29,15 @@ class RowSample(NamedTuple):
     counts: Array
 
 
-def draw_sample(found: Statistics, size: int, certain: Indices) -> RowSample:
+def draw_sample(found: Drawn, size: int, certain: Indices) -> RowSample:
     """Return the rows that are certain to be in the sample, each counting once, and ``size`` of the drawn rows.
 
     A sum over all rows of ``w_i f_i`` has the same expected value as the sum over the sample, each term times
     ``max(1, t / w_i)`` with the next priority t: N. Duffield, C. Lund and M. Thorup, J. ACM 54(6), 2007,
     doi:10.1145/1314690.1314696. If the sample has room for all rows, each counts once.
     """
-    others = ~np.isin(found.drawn, certain)
-    priorities, drawn, sizes = found.priorities[others], found.drawn[others], found.sizes[others]
+    others = ~np.isin(found.indices, certain)
+    priorities, drawn, sizes = found.priorities[others], found.indices[others], found.sizes[others]
     # One more row than is kept must be left for t, also after the certain rows are taken out of the drawn ones.
     kept = size if found.has_all else min(size, max(found.max_drawn - 1 - int((~others).sum()), 0))
     next_priority = priorities[kept] if len(priorities) > kept else 0.0

@@ -17,8 +17,8 @@ from cosep.utils.paths import check_path
 if TYPE_CHECKING:
     from cosep.matrix.row_blocks import RowBlocks
 
-# Entries in a chunk: 8 MB of float64.
-CHUNK = 1 << 20
+# Entries in a chunk: 2 MB of float64. A block reads whole chunks, also where it needs only the end or start of one.
+CHUNK = 1 << 18
 
 
 def write_blocks(path: str | os.PathLike[str], blocks: "Iterable[Any] | RowBlocks") -> None:

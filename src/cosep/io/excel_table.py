@@ -5,12 +5,14 @@ import warnings
 import zipfile
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Any
 
 from cosep.io.input_source import BYTES_PER_LINE, InputSource
 from cosep.io.table_layout import MISSING, NUMBER, SAMPLE_ROWS, TableOptions, fail_for_text
 from cosep.utils.extras import optional
 from cosep.utils.messages import shown
+from cosep.utils.warn import warn
 
 EXCEL_SUFFIXES = (".xlsx", ".xlsm")
 WORKBOOK = "an Excel workbook"
@@ -26,6 +28,8 @@ class ExcelTable:
 
     Attributes
     ----------
+    source : InputSource
+        The file. If it has several sheets and none was chosen, messages name the first, which is read.
     names : list of str
         The header: the first row that is not blank.
     sample : list of list of str
@@ -37,17 +41,18 @@ class ExcelTable:
     index: str | None = None
 
     def __init__(self, source: InputSource, options: TableOptions) -> None:
-        self.source, self.sheet = source, options.sheet
+        self.source, self.sheet, self.file = source, options.sheet, source.name
         self.openpyxl = optional("openpyxl", f"reading {source.suffix}", "excel")
         self.arrow = optional("pyarrow", f"reading {source.suffix}", "cli")
         with source.expecting(WORKBOOK):
             self._check_parts()
             self.names: list[str] = []
+            self.others: list[str] = [] if self.sheet is not None else self._find_sheets()
             with closing(self._rows()) as rows:
                 self.names = [_text(one) for one in next(rows, ())]
                 self.sample = [[_text(one) for one in row] for row in itertools.islice(rows, SAMPLE_ROWS)]
         if not self.sample:
-            source.fail("the sheet has no header, or no rows below it; expected at least one.")
+            self.source.fail("the sheet has no header, or no rows below it; expected at least one.")
 
     def _check_parts(self) -> None:
         """Raise if the parts of the workbook would take too much memory."""
@@ -78,6 +83,19 @@ class ExcelTable:
                     )
                 yield values + [None] * (width - len(values))
 
+    def _find_sheets(self) -> list[str]:
+        """Return the names of other sheets that hold something; choose the first sheet by its name if there are any."""
+        with _no_warnings():
+            book = self.openpyxl.load_workbook(self.source.path, read_only=True, data_only=True, keep_links=False)
+        with closing(book):
+            first = self._choose_sheet(book)
+            found = [sheet.title for sheet in book.worksheets if sheet is not first and _holds_something(sheet)]
+            if found:
+                self.sheet = first.title
+                what = f"sheet {shown(self.sheet)} (the first of {1 + len(found)}; sheet= names another)"
+                self.source = replace(self.source, name=f"{self.source.name}, {what}")
+        return found
+
     def _choose_sheet(self, book: Any) -> Any:
         sheets = {sheet.title: sheet for sheet in book.worksheets}
         if not sheets or (self.sheet is not None and self.sheet not in sheets):
@@ -98,6 +116,13 @@ class ExcelTable:
                     **{j: self.arrow.array([_text(row[j]) for row in block], self.arrow.string()) for j in texts},
                 }
                 done += len(block)
+        if self.others:
+            known = ", ".join(map(repr, self.others))
+            warn(
+                f"{self.file}: of its {1 + len(self.others)} sheets only the first was read, {shown(self.sheet)}; pass "
+                f"sheet= for another: {known:.300}.",
+                UserWarning,
+            )
 
     def _number(self, value: Any, i: int, j: int) -> float | None:
         """Return a cell as a number, None for a missing value."""
@@ -127,6 +152,12 @@ def _blocks(rows: Iterator[Any]) -> Iterator[list[list[Any]]]:
             block = list(itertools.islice(rows, SAMPLE_ROWS))
         more = bool(block)
         yield [values for row in block if (values := _without_blank_end(row))]
+
+
+def _holds_something(sheet: Any) -> bool:
+    """Return whether some of the first rows of a sheet are not blank."""
+    sheet.reset_dimensions()
+    return any(next(_blocks(sheet.iter_rows(values_only=True))))
 
 
 def _without_blank_end(row: Any) -> list[Any]:

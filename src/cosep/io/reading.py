@@ -83,7 +83,7 @@ def read(  # noqa: PLR0913 - the options of all formats
         The decimal mark of a table as text. Default: found from the first rows. Digits in groups of three (1,234.5) are
         not read.
     sheet : str, optional
-        The sheet of an Excel file. Default: the first one.
+        The sheet of an Excel file. Default: the first one; a warning names the others.
     layout : "wide" or "triplets", optional
         The layout of a table. Default: determined as described above.
     index : str, optional

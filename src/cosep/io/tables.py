@@ -33,7 +33,7 @@ def read_table(source: InputSource, **chosen: Any) -> NamedMatrix:
     """Read a matrix from a table, wide or triplets, given the fields of `TableOptions`."""
     options = TableOptions(**chosen)
     table = open_table(source, options)
-    found = find_layout(source, table.names, table.sample, options, table.index)
+    found = find_layout(table.source, table.names, table.sample, options, table.index)
     return _read_wide(table, found) if found.triplets is None else _read_triplets(table, *found.triplets)
 
 
@@ -93,13 +93,15 @@ def read_text_column(
     """Read one text per row of a table."""
     table = open_table(source, TableOptions(**chosen))
     wanted = {"column": options.column, "index": index or table.index, "labels": labels}
-    places = {what: find_column(source, table.names, name, what) for what, name in wanted.items() if name is not None}
+    places = {
+        what: find_column(table.source, table.names, name, what) for what, name in wanted.items() if name is not None
+    }
     parts: dict[int, list[str]] = {j: [] for j in places.values()}
     size = 0
     for piece in table.pieces([], list(parts)):
         for j, part in parts.items():
             part += piece[j].to_pylist()
             size += BYTES_PER_NAME * len(piece[j]) + BYTES_PER_CHARACTER * piece[j].nbytes
-        source.check_growth(size, "its texts")
+        table.source.check_growth(size, "its texts")
     texts, names, label_names = (parts[places[what]] if what in places else None for what in wanted)
     return NamedTexts(texts or [], names, label_names)

@@ -20,7 +20,7 @@ from cosep.io.zarr_codecs import codec_problem
 from cosep.io.zarr_text import check_text_chunks
 from cosep.records.archive import is_unicode
 from cosep.utils.extras import optional
-from cosep.utils.layers import RAW, Layer, choose_layer
+from cosep.utils.layers import NOUNS, RAW, Layer, choose_layer
 from cosep.utils.messages import shown
 
 # Files that marker a folder as part of a store: of format 3, and of format 2 for arrays and groups.
@@ -75,6 +75,7 @@ def zarr_blocks(source: InputSource, layer: str | None) -> dict[str, Any]:
             "names": [f"{source.path.name}[{a}:{b}]" for a, b in _spans(arguments["lengths"])],
             "col_names": None if columns is None else as_names(source, open_array(columns)[:]).astype(object),
             "row_names": None if rows is None else partial(_names, source, str(rows)),
+            "nouns": None if rows is None else NOUNS,
             "identity": fingerprint(matrix.path),
         }
 

@@ -199,11 +199,13 @@ class LocalMatrix:
         """Return the numbers of nonzero entries of rows, and of columns, where entries count the weights of rows."""
         m, n = self.shape
         if self.is_sparse:
-            stored = self._values.tocoo()
-            filled = stored.data != 0
-            rows, cols = (coords[filled] for coords in stored.coords)
-            row_counts = np.bincount(rows, minlength=m).astype(np.float64)
-            return row_counts, np.asarray(np.bincount(cols, weights[rows], minlength=n), dtype=np.float64)
+            X = self._values.tocsr()
+            if not X.data.all():
+                X = X.copy()
+                X.eliminate_zeros()
+            lengths = np.diff(X.indptr)
+            entries = None if (weights == 1.0).all() else np.repeat(weights, lengths)
+            return lengths.astype(np.float64), np.bincount(X.indices, entries, minlength=n).astype(np.float64)
         row_counts, col_counts = np.zeros(m), np.zeros(n)
         for rows, block in self.dense_blocks():
             filled = block != 0
@@ -345,13 +347,20 @@ class LocalMatrix:
 
     def _squared_norms(self) -> Array:
         if self.is_sparse:
-            squares = self._values.astype(np.float64)
-            squares.data **= 2
-            return np.asarray(squares.T @ np.ones(self.shape[0]))
+            return np.asarray(self._squares().T @ np.ones(self.shape[0]))
         total = np.zeros(self.shape[1])
         for _, block in self.dense_blocks():
             total += np.einsum("ij,ij->j", block, block)
         return total
+
+    def squared_lengths(self, col_scale: Array) -> Array:
+        """Return the squared norms of the rows of ``X @ diag(col_scale)``."""
+        squares = self._squares() if self.is_sparse else np.square(self._values, dtype=np.float64)
+        return np.asarray(squares @ col_scale**2)
+
+    def _squares(self) -> Any:
+        X = self._values
+        return type(X)((np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape)
 
     def squared_norm(self) -> float:
         """Squared Frobenius norm."""

@@ -86,6 +86,8 @@ class RowBlocks:
     col_names : ndarray of str, optional
     row_names : callable, optional
         Returns the names of rows from their positions.
+    nouns : tuple of str, optional
+        What a row and a column are called, such as "cell" and "gene".
     identity : str
         Identifies the data for checkpoints, such as path and modification time of its file. Default: empty; the
         content of some blocks then identifies it.
@@ -113,6 +115,7 @@ class RowBlocks:
         names: Sequence[str] | None = None,
         col_names: NDArray[Any] | None = None,
         row_names: RowNames | None = None,
+        nouns: tuple[str, str] | None = None,
         identity: str = "",
     ) -> None:
         kept = [i for i, length in enumerate(lengths) if length > 0]
@@ -122,6 +125,7 @@ class RowBlocks:
         self.dtype = np.dtype(np.float32 if np.dtype(dtype) == np.float32 else np.float64)
         self.col_names = col_names
         self.row_names = row_names
+        self.nouns = nouns
         self.identity = identity
         if 0 in self.shape:
             msg = f"X has no rows or no columns (shape={self.shape}); pass at least one of each."

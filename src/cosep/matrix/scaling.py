@@ -19,10 +19,13 @@ from cosep.utils.warn import warn
 # "degree" adds this share of the mean sum to each sum, so that short rows and rare columns do not count more than
 # others. Of 0, 0.05, ..., 0.3, 0.5 and 1 it is in the middle of those that label documents, images and tables well.
 DEGREE_SHARE = 0.2
-# Where rows have few entries and columns very unequal numbers of them, as in short texts, small groups of nearly equal
-# rows stand out by their rare columns. Then "degree" adds a larger share: this times the squared coefficient of
-# variation of the numbers of entries of columns, divided by the mean number of entries of a row.
-SPARSE_SHARE = 3.0
+# Where columns have very unequal numbers of entries and most are rare, as in short texts, small groups of nearly equal
+# rows stand out by their rare columns. Then "degree" adds more: what a column would hold with entries in this share of
+# the rows. Likewise for rows.
+COMMON_SHARE = 0.01
+# Numbers of entries are very unequal above this squared coefficient of variation. What is above it, times the second
+# number, limits the share of the mean sum that is added, so that there is no jump.
+UNEQUAL, UNEQUAL_SHARE = 1.5, 6.0
 # "sinkhorn" stops at this mean deviation of the sums, relative to them, so that diagonals that it undoes do not change
 # the selection. It warns if the deviation stays above the second.
 BALANCE_TOL, UNBALANCED = 1e-10, 1e-4
@@ -67,11 +70,12 @@ def shares_of(sums: Sums, share: float) -> tuple[float, float]:
     n_entries = float(sums.col_counts.sum())
     if share == 0.0 or n_entries == 0.0:
         return share, share
+    common = COMMON_SHARE * sums.n_rows * sums.n_cols / n_entries
     unequal_rows = sums.n_rows * sums.row_squares / n_entries**2 - 1.0
     unequal_cols = sums.n_cols * float(sums.col_counts @ sums.col_counts) / n_entries**2 - 1.0
     return (
-        max(share, SPARSE_SHARE * unequal_rows * sums.n_cols / n_entries),
-        max(share, SPARSE_SHARE * unequal_cols * sums.n_rows / n_entries),
+        max(share, min(common, UNEQUAL_SHARE * (unequal_rows - UNEQUAL))),
+        max(share, min(common, UNEQUAL_SHARE * (unequal_cols - UNEQUAL))),
     )
 
 

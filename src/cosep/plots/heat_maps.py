@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from cosep.findings.describe import nouns_of
 from cosep.findings.overview import PictureAxis, overview
 from cosep.findings.topics import topics_of
 from cosep.findings.wording import Names, name_of, quantity, readable, squeezed
@@ -64,8 +65,8 @@ def core(model: Any) -> Figure:
         x="selected columns, by topic",
         y="selected rows",
         height=190 + max(15, min(60, 480 // len(row_names))) * len(row_names),
-        note="Colour: the entry relative to the sums of its row and column, so that long rows and frequent columns do "
-        f"not stand out for that alone. Hovering shows the entry itself.{_cut(topics.core.shape)}",
+        note="Colour: the entry relative to the sums of its row and column, so that rows and columns with large sums "
+        f"do not stand out for that alone. Hovering shows the entry itself.{_cut(topics.core.shape)}",
     )
 
 
@@ -110,13 +111,14 @@ def matrix(X: Any, model: Any) -> Figure:
         raise ValueError(msg)
     check_nonzero(M)
     picture = overview(factorization, topics, M)
-    row_heads = {k: name_of(factorization.row_names, int(i), "row") for k, i in enumerate(topics.rows)}
-    col_heads = {k: name_of(factorization.col_names, int(j), "column") for k, j in enumerate(topics.cols)}
+    nouns = nouns_of(factorization)
+    row_heads = {k: name_of(factorization.row_names, int(i), nouns.row) for k, i in enumerate(topics.rows)}
+    col_heads = {k: name_of(factorization.col_names, int(j), nouns.col) for k, j in enumerate(topics.cols)}
     shades = np.sqrt(picture.values / picture.values.max())
     figure = heat_map(
         shades,
-        _line_names(picture.rows, factorization.row_names, "row", row_heads),
-        _line_names(picture.cols, factorization.col_names, "column", col_heads),
+        _line_names(picture.rows, factorization.row_names, nouns.row, row_heads),
+        _line_names(picture.cols, factorization.col_names, nouns.col, col_heads),
         float(np.quantile(shades, SATURATED_QUANTILE)) or 1.0,
     )
     figure.update_traces(hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>")
@@ -129,7 +131,7 @@ def matrix(X: Any, model: Any) -> Figure:
         y="rows, by cluster",
         height=640,
         note=f"{_thinning(picture.rows, 'row')} {_thinning(picture.cols, 'column')} Colour: the entries"
-        f"{_norm_note(factorization)}, on a square-root scale, saturated for the highest 0.5% of the cells.",
+        f"{_norm_note(factorization)}, on a square-root scale, saturated for the highest 0.5% of the picture.",
     )
 
 
@@ -187,7 +189,8 @@ def _thinning(side: PictureAxis, kind: str) -> str:
     lines = f"Shown one by one: {counted(side.n_items, kind)}"
     if not side.is_whole:
         mean = side.n_items / len(side.members)
-        lines = f"Each of the {len(side.members)} lines of {kind}s is the mean of about {mean:.0f} of {side.n_items:,}"
+        about = f"{mean:.0f}" if mean >= 10 else f"{mean:.1f}"
+        lines = f"Each of the {len(side.members)} lines of {kind}s is the mean of about {about} of {side.n_items:,}"
         lines += ", neighbours in this order"
     zeros = f"; {counted(side.n_zero, f'all-zero {kind}')} left out" if side.n_zero else ""
     return f"{lines}{zeros}."

@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosep.utils.display import Readable, View, grid_of
+from cosep.utils.lookup import names_at
 from cosep.utils.types import Array, Indices
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnScores:
+@dataclass(frozen=True, eq=False, repr=False)
+class ColumnScores(Readable):
     """How well every column was predicted from the selected ones, in given rows.
 
     Attributes
@@ -51,8 +53,14 @@ class ColumnScores:
         found = self.scored[self.r2[self.scored] <= 0]
         return found if self.col_names is None else np.asarray(self.col_names)[found]
 
-    def __repr__(self) -> str:
-        return (
-            f"ColumnScores(mean R^2 {self.mean:.3f}, median {self.median:.3f}, {len(self.scored)} columns, "
-            f"{len(self.unpredictable)} no better than their mean)"
-        )
+    def _view(self) -> View:
+        worst = self.scored[np.argsort(self.r2[self.scored], kind="stable")]
+        columns = {
+            "column": names_at(worst, self.col_names, "column"),
+            "R^2": self.r2[worst],
+            "error": self.error[worst],
+            "spread": self.spread[worst],
+        }
+        known = f"{len(worst):,} columns, {len(self.unpredictable):,} of them no better than their mean"
+        means = (f"R^2: mean {self.mean:.3f}, median {self.median:.3f}",) if len(worst) else ()
+        return View(f"ColumnScores of {known}", means, (grid_of("predicted worst first", columns),))

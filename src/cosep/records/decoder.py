@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosep.utils.display import Readable, View, grid_of
+from cosep.utils.lookup import names_at
 from cosep.utils.types import Array, Indices
 
 
-@dataclass(frozen=True, eq=False)
-class Decoder:
+@dataclass(frozen=True, eq=False, repr=False)
+class Decoder(Readable):
     """Predicts a row from its selected columns: ``max(0, min(x, limits) @ weights + intercept)``.
 
     Attributes
@@ -62,6 +64,17 @@ class Decoder:
         """Columns that are predicted no better than by their mean: their names, or positions if there are none."""
         found = self.predicted[self.r2[self.predicted] <= 0]
         return found if self.col_names is None else np.asarray(self.col_names)[found]
+
+    def _view(self) -> View:
+        at = self.predicted
+        columns = {
+            "column": names_at(at, self.col_names, "column"),
+            "error": self.error[at],
+            "spread": self.spread[at],
+            "R^2": self.r2[at],
+        }
+        title = f"Decoder {self.name!r}: {len(at):,} columns predicted from {len(self.col_indices):,}"
+        return View(title, (), (grid_of("error to expect in new rows", columns),))
 
     def predict(self, C: Array, cols: Indices | None = None) -> Array:
         """Return rows from their selected columns: all columns, or those at the given positions.

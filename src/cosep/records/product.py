@@ -51,7 +51,10 @@ def relative_row_errors(M: LocalMatrix, W: Array, H: Array, exponent: int) -> Ar
 def squared_row_errors(M: LocalMatrix, W: Array, H: Array, products: Array) -> Array:
     """``||m_i - w_i H||^2`` for each row of M, given ``products = M H'``; from the difference if that cancels."""
     norms = M.T.squared_norms()
-    squared = norms - 2.0 * np.einsum("ij,ij->i", products, W) + _squared_row_norms(W, H)
+    slopes = W @ (H @ H.T)
+    slopes -= products
+    slopes -= products
+    squared = norms + np.einsum("ij,ij->i", slopes, W)
     near = np.flatnonzero((squared < CANCELLATION * norms) & (norms > 0))
     for rows, block in M.rows(near).dense_blocks():
         squared[near[rows]] = np.linalg.norm(block - W[near[rows]] @ H, axis=1) ** 2
@@ -59,7 +62,7 @@ def squared_row_errors(M: LocalMatrix, W: Array, H: Array, products: Array) -> A
 
 
 def _squared_row_norms(W: Array, H: Array) -> Array:
-    return np.asarray(np.einsum("ij,jk,ik->i", W, H @ H.T, W, optimize=True))
+    return np.asarray(np.einsum("ij,ij->i", W @ (H @ H.T), W))
 
 
 def _blockwise_squared_error(M: LocalMatrix, W: Array, H: Array) -> float:

@@ -242,6 +242,7 @@ def _topic(number: int, topic: Topic, name: Naming, room: dict[str, int]) -> Con
         "share": topic.share,
         "explains": percent(topic.explains),
         "part": topic.explains,
+        "home": topic.home + 1 if topic.home not in {number - 1, -1} else None,
         "members": [
             {**named_entry(entry, name, "row"), "part": entry.value} for entry in topic.closest[: room["members"]]
         ],

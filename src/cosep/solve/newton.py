@@ -34,8 +34,9 @@ from cosep.solve.self_dictionary import Report, SelfDictionary, how_it_ended
 from cosep.solve.successive_projections import pursue
 from cosep.utils.types import Array, Indices
 
-# Data columns of a first round on a sample, if there are more than three times as many.
-SAMPLE_SIZE = 1500
+# Data columns of a first round on a sample, if there are more than three times as many; the next samples are so many
+# times as large.
+SAMPLE_SIZE, GROWTH = 1500, 10
 # Two atoms with a larger cosine are not added in the same pass if there are others.
 TWIN_COSINE = 0.995
 # Stop after this many passes over all atoms without a smaller gap.
@@ -116,13 +117,14 @@ def solve_newton(
     scale = float(mass.sum())
     lam = 0.0 if penalty is None else penalty / scale
     atoms, d = _begin(M, w, p, trace, start, r)
-    spent = 0
-    if n > 3 * SAMPLE_SIZE and start is None:
+    spent, size = 0, SAMPLE_SIZE
+    while n > 3 * size and start is None:
         # A sample of the data needs nearly the same atoms as all of it.
-        some, weights = _sample(mass / scale, om / scale)
+        some, weights = _sample(mass / scale, om / scale, size)
         model = ReducedModel(C, C.columns(some), weights, p, trace, lam, atoms)
-        model, point, _, spent, _ = _work(model, model.cold(d), r, max(3.0 * tol, 1e-2), max_iter // 2, report)
-        atoms, d = model.atoms, point.d
+        budget = (max_iter - spent) // 2
+        model, point, _, used, _ = _work(model, model.cold(d), r, max(3.0 * tol, 1e-2), budget, report)
+        atoms, d, spent, size = model.atoms, point.d, spent + used, size * GROWTH
     model = ReducedModel(C, C, om / scale, p, trace, lam, atoms)
     model, point, outer, used, history = _work(model, model.cold(d), r, tol, max_iter - spent, report)
     # The rounding of a multiplier is a share of the largest squared norm, that of a score this times all weights, and
@@ -142,11 +144,11 @@ def solve_newton(
     )
 
 
-def _sample(share: Array, om: Array) -> tuple[Indices, Array]:
+def _sample(share: Array, om: Array, size: int) -> tuple[Indices, Array]:
     """Return columns drawn with probabilities ``share``, the same in every call, and weights that correct for it."""
-    drawn = np.random.default_rng(0).choice(len(share), size=SAMPLE_SIZE, p=share)
+    drawn = np.random.default_rng(0).choice(len(share), size=size, p=share)
     some, counts = np.unique(drawn, return_counts=True)
-    return some, om[some] * counts / (SAMPLE_SIZE * share[some])
+    return some, om[some] * counts / (size * share[some])
 
 
 def _work(model: ReducedModel, point: Point, r: int, tol: float, budget: int, report: Report | None) -> Solved:
@@ -238,6 +240,7 @@ def _descend(model: ReducedModel, point: Point, goal: float, budget: int) -> tup
             # A secant step: where the slope along the step would be zero.
             bend = float(model.slope(ahead) @ step - slope @ step)
             share = float(np.clip(-(slope @ step) / bend, 0.05, 0.9)) if bend > 0 else 0.5
+            del ahead  # as large as the next one
             ahead = _try(model, point, step, share)
             used += 1
             earned = model.objective(point) - model.objective(ahead)
@@ -280,14 +283,14 @@ def _missing(s: Array, model: ReducedModel, bar: float, most: int) -> Indices:
 
 def _with_atoms(model: ReducedModel, point: Point, missing: Indices) -> tuple[ReducedModel, Point]:
     """Return the model without its unused atoms and with the missing ones, and its point with the old mixtures."""
-    keep = (point.d > 0) | (model.price == 0)
+    keep = np.flatnonzero((point.d > 0) | (model.price == 0))
     grown = replace(model, atoms=np.concatenate([model.atoms[keep], missing]))
     d = np.concatenate([point.d[keep], np.zeros(len(missing))])
-    n = len(model.om)
-    # Allocated first and then filled: stacked columns would not be contiguous, which slows down the kernels.
-    X, state = np.zeros((n, len(d))), np.zeros((n, len(d)), np.int8)
-    kept = len(d) - len(missing)
-    X[:, :kept], state[:, :kept] = point.X[:, keep], point.state[:, keep]
+    # Allocated first and then filled block by block: stacked columns would not be contiguous, which slows down the
+    # kernels.
+    X, state = np.zeros((len(model.om), len(d))), np.zeros((len(model.om), len(d)), np.int8)
+    for some in model.blocks:
+        X[some, : len(keep)], state[some, : len(keep)] = point.X[some].take(keep, 1), point.state[some].take(keep, 1)
     return grown, grown.at(d, X, state)
 
 
@@ -300,7 +303,9 @@ def _rows(model: ReducedModel, point: Point, w: Array) -> tuple[Indices, Array, 
     own = X[active, np.arange(len(active))]
     # A column whose own entry is below its bound is explained exactly; its other entries shrink for a full own entry.
     X[active] *= np.where(own < d, (1.0 - d) / np.maximum(1.0 - own, MIN_BOUND), 1.0)[:, None]
-    rows = X.T * w / w[active][:, None]
+    rows = X.T
+    rows *= w
+    rows /= w[active][:, None]
     rows[np.arange(len(active)), active] = d
     diagonal = np.zeros(len(w))
     diagonal[active] = point.d[used]

@@ -46,7 +46,10 @@ def replacing(path: Path) -> Iterator[Path]:
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     part = target.with_name(f"{_beginning(target)}{secrets.token_hex(8)}.part")
-    os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    try:
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None  # the name that the caller knows
     try:
         yield part
         flush(part)

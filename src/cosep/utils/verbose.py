@@ -3,6 +3,9 @@
 import math
 from collections.abc import Callable
 
+import numpy as np
+
+from cosep.utils.messages import shown
 from cosep.utils.types import Callback
 
 # A stage of more steps than this is reported at about this many of them.
@@ -16,8 +19,11 @@ def with_verbose(callback: Callback | None, verbose: object) -> Callback | None:
     --------
     >>> from cosep.utils.verbose import with_verbose
     >>> with_verbose(None, True)("mix", 1, 100, 0.25)
-    [cosep] mix: 1 of at most 100, 0.25
+    [cosep] mix: 1 of at most 100, relative error 0.25
     """
+    if not isinstance(verbose, (bool, int, np.bool_, np.integer)):
+        msg = f"verbose={shown(verbose)} must be True or False."
+        raise ValueError(msg)
     if not verbose or not (callback is None or callable(callback)):
         return callback  # what cannot be called is refused where the progress is reported
     if callback is None:
@@ -40,7 +46,9 @@ def printing(write: Callable[[str], None] = print) -> Callback:
         if last.get(stage) == part and step > 1:
             return
         last[stage] = part
-        number = "" if math.isnan(value) else f", {value:.4g}"
+        # The convex models measure how far they are from solved.
+        what = "relative gap" if stage == "solve" else "relative error"
+        number = "" if math.isnan(value) else f", {what} {value:.4g}"
         write(f"[cosep] {stage}: {step} of at most {n_steps}{number}")
 
     return report
