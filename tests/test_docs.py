@@ -58,6 +58,13 @@ def test_every_example_of_a_page_runs(page):
     assert (failed, tried > 0) == (0, True)
 
 
+def test_every_example_about_missing_values_runs():
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    page = str(ROOT / "docs" / "missing.md")
+    failed, tried = doctest.testfile(page, module_relative=False, optionflags=flags, encoding="utf-8")
+    assert (failed, tried > 10) == (0, True)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_relative_link_leads_somewhere(page):
     for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):

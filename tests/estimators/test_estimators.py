@@ -51,6 +51,8 @@ CHECKED = [
         for method in ("faithful", "predictive", "cosfgm", "spa", "cur")
     ],
     CoSeparableNMF(n_rows=3, n_cols=2, preselect=5),
+    CoSeparableNMF(n_rows=2, n_cols=2, missing="nan"),
+    CoSeparableNMF(n_rows=2, n_cols=2, missing="nan", method="spa"),
     *[SeparableNMF(n_components=2, method=method) for method in COLUMN_SELECTORS],
     SeparableNMF(n_components=3, axis="rows", preselect=5),
     *[GeneralizedSeparableNMF(n_components=2, method=method) for method in EITHER_SELECTORS],

@@ -15,7 +15,7 @@ X, TRUTH = make_coseparable(60, 40, 4, 4, noise=0.01, random_state=0)
 
 def planned(*, in_blocks=False, col_names=None, **changes):
     parameters = CoSeparableNMF(4, 4, **changes).get_params(deep=False)
-    del parameters["verbose"]
+    del parameters["verbose"], parameters["missing"]
     return make_plan(X.shape, in_blocks=in_blocks, col_names=col_names, **parameters)
 
 

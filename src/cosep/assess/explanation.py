@@ -18,10 +18,10 @@ from cosep.assess.normed_data import NormedData
 from cosep.matrix.checks import check_callback, check_nonzero
 from cosep.matrix.filled import filled
 from cosep.matrix.local import LocalMatrix
-from cosep.matrix.validation import as_matrix
 from cosep.metrics.bounds import fidelity_bound
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
+from cosep.records.filled_data import data_of
 from cosep.records.model import factorization_of
 from cosep.select.column_choice import ColumnChoice, explained_by
 from cosep.select.exchange import (
@@ -165,19 +165,19 @@ def explain(X: Any, model: Any, *, callback: Callback | None = None) -> Explanat
     True
     """
     factorization = factorization_of(model, X)
-    M = as_matrix(X)
+    observed = data_of(X, factorization)
     check_callback(callback)
-    return explained_in(NormedData(M, factorization), callback)
+    return explained_in(NormedData(observed, factorization), callback)
 
 
 def explained_in(given: NormedData, callback: Callback | None) -> Explanation:
     """Return what `explain` returns."""
-    M, factorization = given.M, given.factorization
+    observed, factorization = given.observed, given.factorization
     if factorization.selection is None:
         msg = "model must have selected rows or columns; fit a CoSeparableNMF, or make a factorization with cosep.mix."
         raise ValueError(msg)
-    row_errors = factorization.row_errors(M)
-    check_nonzero(M)
+    row_errors = factorization.row_errors(observed)
+    check_nonzero(given.M)
     selection, steps, data = factorization.selection, count(1), given.scaled
     none = np.zeros(0, np.intp)
     chosen = [none if one is None else one for one in (selection.row_indices, selection.col_indices)]
@@ -195,7 +195,7 @@ def explained_in(given: NormedData, callback: Callback | None) -> Explanation:
         _table(A.T, rows, _losses(A.T, rows, of_cols, report), part.rows, factorization.T, "row"),
         _table(A, cols, _losses(A, cols, of_rows, report), part.cols, factorization, "column"),
         row_errors,
-        factorization.T.row_errors(M.T),
+        factorization.T.row_errors(observed.T),
         of_rows.sum_of(A, cols) if sizes[1] else rows.error,
         fidelity_bound(data, *sizes),
         factorization.row_names,

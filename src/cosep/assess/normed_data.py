@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.observed import Observed
 from cosep.records.factorization import Factorization
+from cosep.records.filled_data import matrix_of
 
 
 @dataclass(frozen=True)
@@ -15,12 +17,18 @@ class NormedData:
 
     Attributes
     ----------
-    M : LocalMatrix
+    observed : LocalMatrix or Observed
+        The matrix, with its gaps.
     factorization : Factorization
     """
 
-    M: LocalMatrix
+    observed: LocalMatrix | Observed
     factorization: Factorization
+
+    @cached_property
+    def M(self) -> LocalMatrix:  # noqa: N802 - a letter of the mathematics
+        """The matrix with its gaps filled by the factorization."""
+        return matrix_of(self.observed, self.factorization)
 
     @cached_property
     def scaled(self) -> LocalMatrix:

@@ -10,9 +10,9 @@ from cosep.assess.additions import Additions, fidelity
 from cosep.assess.normed_data import NormedData
 from cosep.matrix.checks import check_callback, check_choice, check_nonzero, check_number
 from cosep.matrix.leading import squared_singular_values
-from cosep.matrix.validation import as_matrix
 from cosep.metrics.bounds import bound_of
 from cosep.records.factorization import Factorization
+from cosep.records.filled_data import data_of
 from cosep.records.model import factorization_of
 from cosep.records.selection import Selection
 from cosep.utils.display import Readable, View, grid_of
@@ -152,9 +152,9 @@ def selection_path(X: Any, model: Any, *, callback: Callback | None = None) -> S
     3
     """
     factorization = factorization_of(model, X)
-    M = as_matrix(X)
+    observed = data_of(X, factorization)
     check_callback(callback)
-    return path_in(NormedData(M, factorization), callback)
+    return path_in(NormedData(observed, factorization), callback)
 
 
 def path_in(given: NormedData, callback: Callback | None) -> SelectionPath:

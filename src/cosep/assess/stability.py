@@ -14,6 +14,8 @@ from cosep.matrix.checks import check_callback, check_jobs, check_nonzero, check
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.scaling import check_scaling, check_weights, scale
 from cosep.matrix.validation import as_matrix
+from cosep.records.filled_data import matrix_of
+from cosep.records.model import factorization_of
 from cosep.records.selection import Selection
 from cosep.select import BOTH_SELECTORS
 from cosep.select.faithful import faithful, faithful_near
@@ -151,7 +153,7 @@ def stability(
     (array([1., 1., 1.]), array([1., 1., 1.]))
     """
     chosen_by = selected_by(model, X)
-    M = as_matrix(X)
+    M = as_matrix(X) if isinstance(model, Selection) else matrix_of(X, factorization_of(model, X))
     check_nonzero(M)
     rows, cols = chosen_by.indices_in(M.shape)
     select = method_named(chosen_by.method if method is None else method, BOTH_SELECTORS, "X", "n_rows", "n_cols")

@@ -22,6 +22,7 @@ from cosep.cli.options import (
     Jobs,
     LabelOptions,
     Method,
+    Missing,
     Model,
     NamingOptions,
     Quiet,
@@ -31,7 +32,7 @@ from cosep.cli.options import (
     Weights,
     with_options,
 )
-from cosep.cli.parsing import command_line, ranks_in, scaling_named, stem
+from cosep.cli.parsing import check_missing_option, command_line, ranks_in, scaling_named, stem
 
 if TYPE_CHECKING:
     from cosep.io import NamedMatrix
@@ -97,6 +98,7 @@ def fit(  # noqa: PLR0913 - the options of a command
     method: Method = "faithful",
     scaling: Scaling = "degree",
     weights: Weights = None,
+    missing: Missing = None,
     grow: Grow = None,
     choose: Annotated[
         bool, typer.Option("--choose-rank", help="Find out first how many rows and columns to select.")
@@ -126,6 +128,7 @@ def fit(  # noqa: PLR0913 - the options of a command
         from cosep.cli.folder import FILES  # noqa: PLC0415 - as above
         from cosep.cli.model_folder import answer_files  # noqa: PLC0415 - as above
 
+        check_missing_option(missing)
         if choose and not (rows is None and cols is None):
             msg = "--choose-rank finds --rows and --cols; pass either --choose-rank or these, not both."
             raise ValueError(msg)
@@ -163,7 +166,7 @@ def fit(  # noqa: PLR0913 - the options of a command
 
             model = None if earlier is None else earlier.table
             table = reading.of_table() if model is None else model[1] | reading.of_table()
-            data = MatrixSource(_reader(source, text, reading, labelled, model), earlier, table)
+            data = MatrixSource(_reader(source, text, reading, labelled, model, missing), earlier, table)
         options = FitOptions(
             rows,
             cols,
@@ -175,6 +178,7 @@ def fit(  # noqa: PLR0913 - the options of a command
             n_draws=stability,
             n_jobs=jobs,
             kept=kept,
+            missing=missing,
             **naming.of_fit(source),
         )
         run(data, folder, options, OutputOptions(as_json=as_json, quiet=quiet), command_line())
@@ -225,6 +229,10 @@ def transform(
     errors: Annotated[
         Path | None, typer.Option(help="CSV file for the error to expect of each column that --complete predicts.")
     ] = None,
+    fill: Annotated[
+        bool,
+        typer.Option("--fill", help="Write INPUT with its missing entries filled; for models with missing entries."),
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="File for the answer. Default: standard output.")] = None,
     reading: FileOptions,
     as_json: AsJson = False,
@@ -244,17 +252,17 @@ def transform(
         inputs = {"INPUT": [source], "MODEL": answer_files(model)}
         refuse_inputs("out", out, inputs)
         refuse_inputs("errors", errors, inputs | {"the file of --out": [] if out is None else [out]})
-        check_completing(context, complete=complete)
+        check_completing(context, complete=complete, fill=fill)
         completion = Completion(decoder, errors) if complete else None
         if is_in_blocks(context, source):
             run_blocks(model, source, out, reading.layer, completion)
             return
 
-        def read(text: dict[str, Any], table: tuple[list[str], dict[str, Any]]) -> "NamedMatrix":
+        def read(text: dict[str, Any], table: tuple[list[str], dict[str, Any]], missing: str | None) -> "NamedMatrix":
             column = text.get("column") if reading.text_column is None else reading.text_column
-            return _reader(source, {**text, "column": column}, reading, model=table)()
+            return _reader(source, {**text, "column": column}, reading, model=table, missing=missing)()
 
-        run(model, read, out, completion, as_json=as_json)
+        run(model, read, out, completion, fill=fill, as_json=as_json)
 
 
 @app.command()
@@ -310,8 +318,12 @@ def _reader(
     reading: FileOptions,
     labelled: LabelOptions | None = None,
     model: tuple[list[str], dict[str, Any]] | None = None,
+    missing: str | None = None,
 ) -> "Callable[[], NamedMatrix]":
-    """Return a function that reads INPUT; for new rows of a model given its columns, and how its table was read."""
+    """Return a function that reads INPUT; for new rows of a model given its columns, and how its table was read.
+
+    ``missing`` says which entries may be missing.
+    """
 
     def read_input() -> "NamedMatrix":
         from cosep.io import TextOptions, read, read_labels  # noqa: PLC0415 - help is quick without the numerics
@@ -320,9 +332,9 @@ def _reader(
         column = None if labelled is None else labelled.label_column
         options, words = reading.of_file() | {"labels": column}, TextOptions(**text)
         if model is None:
-            data = read(source, kind=reading.kind, text=words, **options)
+            data = read(source, kind=reading.kind, text=words, missing=missing, **options)
         else:
-            data = read_for_model(source, reading.kind, words, options, model)
+            data = read_for_model(source, reading.kind, words, options, model, missing)
         if labelled is None or labelled.labels is None:
             return data
         return replace(data, labels=read_labels(labelled.labels, data.row_names))

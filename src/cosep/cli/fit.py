@@ -58,6 +58,8 @@ class FitOptions:
         How many processes select at the same time.
     kept : tuple of int, optional
         How many rows and columns come from an earlier answer. Default: none.
+    missing : str, optional
+        Which entries are missing: "nan" or "unstored". Default: none.
     title : str
         What the data are called.
     row_noun, col_noun : str, optional
@@ -75,6 +77,7 @@ class FitOptions:
     n_draws: int = 10
     n_jobs: int = 1
     kept: tuple[int, int] | None = None
+    missing: str | None = None
     title: str = ""
     row_noun: str | None = None
     col_noun: str | None = None

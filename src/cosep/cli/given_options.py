@@ -13,8 +13,11 @@ def is_given(context: typer.Context, name: str) -> bool:
     return given is not None and given.name == "COMMANDLINE"
 
 
-def check_completing(context: typer.Context, *, complete: bool) -> None:
-    """Raise ValueError for options that apply only to completed rows."""
+def check_completing(context: typer.Context, *, complete: bool, fill: bool) -> None:
+    """Raise ValueError for options that apply only to completed rows, or not to these."""
+    if complete and fill:
+        msg = "--complete predicts columns that were not measured, --fill single missing entries; pass one of them."
+        raise ValueError(msg)
     for name in ("decoder", "errors"):
         if is_given(context, name) and not complete:
             msg = f"--{name} applies to completed rows only; add --complete."

@@ -24,8 +24,8 @@ from cosep.findings.describe import describe
 from cosep.findings.record import Findings
 from cosep.io import NamedMatrix, TextOptions
 from cosep.io.weights import read_weights
-from cosep.matrix.validation import as_matrix
 from cosep.records.factorization import Factorization
+from cosep.records.filled_data import data_of, matrix_of, missing_in_core, n_missing_of
 from cosep.report.page import write_page
 from cosep.utils.messages import shown
 from cosep.utils.types import Callback
@@ -91,15 +91,18 @@ class MatrixSource:
             warn_of_short_texts(data)
         self.norm = {"scaling": options.scaling, "sample_weight": weights}
         n_rows, n_cols = default_count(options.n_rows, m), default_count(options.n_cols, n)
+        if options.choose_rank and options.missing is not None:
+            msg = "--choose-rank does not apply to --missing: try several --rows and --cols on entries that you hide."
+            raise ValueError(msg)
         if options.choose_rank:
-            known = {"method": options.method, "n_jobs": options.n_jobs, **self.norm}
-            self.choice = choose_rank(data.values, options.ranks, **known, callback=callback)
+            how = {"method": options.method, "n_jobs": options.n_jobs, **self.norm}
+            self.choice = choose_rank(data.values, options.ranks, **how, callback=callback)
             n_rows = self.choice.n_rows if options.n_rows is None else n_rows
             n_cols = self.choice.n_cols if options.n_cols is None else n_cols
-        model = CoSeparableNMF(
-            n_rows, n_cols, method=options.method, scaling=options.scaling, callback=callback, **self.pools
-        )
+        known: dict[str, Any] = {"method": options.method, "scaling": options.scaling, "missing": options.missing}
+        model = CoSeparableNMF(n_rows, n_cols, **known, callback=callback, **self.pools)
         record = model.fit(data.values, sample_weight=self.norm["sample_weight"]).factorization_
+        self.filled = data.values if options.missing is None else matrix_of(data.values, record)
         text = {} if data.text_options is None else {"text": dict(data.text_options)}
         names: dict[str, Any] = {"row_names": data.row_names, "col_names": data.col_names}
         return replace(record, **names, meta={**record.meta, **meta, **text, **self.table})
@@ -111,15 +114,15 @@ class MatrixSource:
         return found
 
     def more(self, found: Findings, record: Factorization) -> dict[str, Any]:  # noqa: ARG002 - the path alone matters
-        """Return the path, if there is a report."""
-        return {} if self.path is None else {"path": path_of(self.path, record)}
+        """Return the path, if there is a report, and the missing entries, if there are any."""
+        path = {} if self.path is None else {"path": path_of(self.path, record)}
+        return path | missing_entries(record)
 
     def write_report(
         self, path: Path, found: Findings, record: Factorization, options: FitOptions, callback: Callback | None
     ) -> tuple[str, ...]:
         """Write the page, with reasons for the selection and its stability; return what exchanges would improve."""
-        X = self.data.values
-        given = NormedData(as_matrix(X), record)
+        given = NormedData(data_of(self.data.values, record), record)
         if is_path_cheap(record):
             self.path = path_in(given, callback)
         reasons = explained_in(given, callback)
@@ -128,7 +131,7 @@ class MatrixSource:
             path,
             found,
             record,
-            X,
+            self.filled,
             explanation=reasons,
             stability=self._draws(record, options, callback),
             rank=self.choice,
@@ -146,7 +149,20 @@ class MatrixSource:
         if options.n_draws == 0 or record.selection is None:
             return None
         known = {"method": options.method, "n_draws": options.n_draws, "n_jobs": options.n_jobs, **self.norm}
-        return stability(self.data.values, record, **known, callback=callback)
+        model = record if options.missing is None else record.selection
+        return stability(self.filled, model, **known, callback=callback)
+
+
+def missing_entries(record: Factorization) -> dict[str, Any]:
+    """Return how many entries were missing, and the names of those in the core, for the JSON summary; {} for none."""
+    count, selection = n_missing_of(record), record.selection
+    if not count or selection is None:
+        return {}
+    rows, cols = (
+        np.asarray(record.row_names)[selection.row_indices],
+        np.asarray(record.col_names)[selection.col_indices],
+    )
+    return {"missing": {"count": count, "in_core": [[str(rows[k]), str(cols[l])] for k, l in missing_in_core(record)]}}
 
 
 def warn_of_weights(col_names: NDArray[Any]) -> None:

@@ -55,6 +55,13 @@ Jobs = Annotated[
         "for each processor. The answer does not depend on it."
     ),
 ]
+Missing = Annotated[
+    str | None,
+    typer.Option(
+        help="Fit INPUT with missing entries: nan (empty cells, NA), or unstored (what triplets or a sparse matrix do "
+        "not store). Default: a missing entry is an error."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
@@ -216,14 +223,15 @@ COUNTING = ("stop_words", "min_df", "max_df", "top_words", "ngrams", "tfidf", "s
 # Options for INPUT in memory, and for INPUT in blocks of rows, by their parameters.
 MEMORY_ONLY = (
     *("choose", "stability", "jobs", "labels", "label_column", "kind", "layout", "index", "variable"),
-    *("sep", "decimal", "sheet", "columns", "drop"),
+    *("sep", "decimal", "sheet", "columns", "drop", "missing"),
     *("text_column", *COUNTING),
 )
 BLOCKS_ONLY = tuple(field.name for field in fields(BlockOptions))
 # Options that do not apply to an answer that grows, and why.
-NOT_GROWING = {"choose": "use --rows and --cols"} | dict.fromkeys(
-    COUNTING, "its words are counted as before; leave it out"
-)
+NOT_GROWING = {
+    "choose": "use --rows and --cols",
+    "missing": "CoSeparableNMF.grow does it in Python; leave it out for data without missing entries",
+} | dict.fromkeys(COUNTING, "its words are counted as before; leave it out")
 
 
 def with_options(**groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:

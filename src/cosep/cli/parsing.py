@@ -19,6 +19,13 @@ def scaling_named(name: str) -> str | None:
     return None if check_choice(name, "scaling", (*SCALINGS, "none")) == "none" else name
 
 
+def check_missing_option(name: str | None) -> None:
+    """Raise ValueError for a name that does not say which entries are missing."""
+    from cosep.matrix.missing import check_missing  # noqa: PLC0415 - as above
+
+    check_missing(name)
+
+
 def ranks_in(text: str | None) -> list[tuple[int, int]] | None:
     """Return the ranks in a text such as "5,10x20"."""
     if text is None:

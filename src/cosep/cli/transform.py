@@ -18,7 +18,7 @@ from cosep.cli.model_folder import load_model, positions_in, table_options, text
 from cosep.cli.progress import no_progress, progress
 from cosep.cli.tables import check_zero_bytes, formula_warning, rounded, save_table, write_table
 from cosep.findings.block_groups import col_names_of, in_groups, row_names_at
-from cosep.findings.new_rows import CompletedRows, ExplainedRows, complete_rows, decoder_of, explain_rows
+from cosep.findings.new_rows import CompletedRows, ExplainedRows, complete_rows, decoder_of, explain_rows, fill_rows
 from cosep.findings.tables import is_assigned
 from cosep.findings.topics import topics_of
 from cosep.io import NamedMatrix, read_blocks
@@ -26,6 +26,7 @@ from cosep.matrix.local import LocalMatrix
 from cosep.matrix.row_blocks import RowBlocks
 from cosep.records.decoder import Decoder
 from cosep.records.factorization import Factorization
+from cosep.records.filled_data import missing_of
 from cosep.utils.atomic import flush
 from cosep.utils.messages import shown
 from cosep.utils.types import Callback, Indices
@@ -35,8 +36,9 @@ TEXT_GROWTH = 16
 # How many columns a warning names.
 NAMED = 5
 
-# Reads INPUT, given how to count the words of texts, and the columns and reading of the table of the model.
-RowReader = Callable[[dict[str, Any], tuple[list[str], dict[str, Any]]], NamedMatrix]
+# Reads INPUT, given how to count the words of texts, the columns and reading of the table of the model, and which
+# entries may be missing.
+RowReader = Callable[[dict[str, Any], tuple[list[str], dict[str, Any]], str | None], NamedMatrix]
 
 
 class Completion(NamedTuple):
@@ -46,13 +48,22 @@ class Completion(NamedTuple):
     errors: Path | None
 
 
-def run(model: Path, read: RowReader, out: Path | None, completion: Completion | None, *, as_json: bool) -> None:
+def run(
+    model: Path, read: RowReader, out: Path | None, completion: Completion | None, *, fill: bool = False, as_json: bool
+) -> None:
     """Read the model and the new rows, and write what the model says about the rows."""
     record = load_model(model)
     decoder = None if completion is None else decoder_of(record, completion.decoder)
-    data = read(text_options(record), table_options(record))
+    missing = missing_of(record)
+    if fill and missing is None:
+        msg = f"--fill is for a model with missing entries, but model={shown(str(model))} was fitted without --missing."
+        raise ValueError(msg)
+    data = read(text_options(record), table_options(record), None if completion is not None else missing)
     check_zero_bytes(data.row_names)
-    table = transformed(record, data) if decoder is None else completed(record, data, decoder.name)
+    if fill:
+        table = filled(record, data)
+    else:
+        table = transformed(record, data) if decoder is None else completed(record, data, decoder.name)
     with with_errors(decoder, np.asarray(record.col_names), completion, out):
         if out is None:
             _write(table, sys.stdout, as_json=as_json)
@@ -145,6 +156,12 @@ def completed(record: Factorization, data: NamedMatrix, decoder: str = "ridge") 
     names, selected = np.asarray(record.col_names), topics_of(record).cols
     full = complete_rows(record, model_columns(data, names[selected], "selected columns"), decoder)
     return completed_table(names, data.row_names, full)
+
+
+def filled(record: Factorization, data: NamedMatrix) -> dict[str, Any]:
+    """Return the table of rows with their missing entries filled."""
+    names = np.asarray(record.col_names)
+    return completed_table(names, data.row_names, fill_rows(record, model_columns(data, names, "columns")))
 
 
 def completed_table(col_names: NDArray[Any], row_names: NDArray[Any], full: NDArray[Any]) -> dict[str, Any]:

@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from cosep.estimators.answers import Answers, storable
+from cosep.estimators.answers import storable
 from cosep.estimators.completion import Completion
 from cosep.estimators.growing import GrownSide, check_kept, check_same_entries, larger_model
+from cosep.estimators.missing import MissingEntries
 from cosep.fit.core_warning import warn_if_unfaithful
 from cosep.fit.pipeline import fit
 from cosep.fit.plan import make_plan
-from cosep.fit.products import is_blockwise
 from cosep.fit.result import FitResult
 from cosep.matrix.frame_names import frame_row_names
 from cosep.matrix.norm import Norm
@@ -27,7 +27,7 @@ from cosep.utils.types import Callback, Indices
 from cosep.utils.verbose import with_verbose
 
 
-class CoSeparableNMF(BiclusterMixin, Answers, Completion):
+class CoSeparableNMF(BiclusterMixin, MissingEntries, Completion):
     """Explain a nonnegative matrix by a few of its rows and columns: ``X ~ P1 @ X[rows][:, cols] @ P2``.
 
     The model of J. Pan and M. K. Ng, SIAM J. Matrix Anal. Appl. 44, 1393-1420, 2023. Theirs is ``method="cosfgm"``;
@@ -60,6 +60,10 @@ class CoSeparableNMF(BiclusterMixin, Answers, Completion):
         For blocks of rows only: how many rows to sample, at random and by their squared norms; all other rows are
         searched for better ones. Default: 8192, or fewer if these would hold more than 16 million entries. Increase it
         if clusters matter, or for methods that look for extreme rows.
+    missing : {"nan", "unstored"} or None
+        Which entries of X are missing: those that are NaN, or those that a sparse matrix does not store; a stored zero
+        is an observed zero. The model is then fitted to the observed entries, and `fill_missing` fills the others; see
+        docs/missing.md. Default: None: no entry is missing, NaN is an error, and what is not stored is zero.
     max_iter : int
         Largest number of alternations of the fit.
     tol : float
@@ -71,9 +75,9 @@ class CoSeparableNMF(BiclusterMixin, Answers, Completion):
         Which rows and columns may be selected, and which must be. Columns by position or by name.
     callback : callable, optional
         Called as ``callback(stage, step, n_steps, relative_error)`` during ``fit``. The stages are "preselect",
-        "topics", "select", within it "solve", and "mix", as far as the method has them. For blocks of rows it is also
-        called as ``callback(stage, blocks_done, n_blocks, nan)`` in each pass over them: "statistics",
-        "draw", "sample", "candidates", "factors" and "outcome".
+        "fill" for missing entries, "topics", "select", within it "solve", and "mix", as far as the method has them. For
+        blocks of rows it is also called as ``callback(stage, blocks_done, n_blocks, nan)`` in each pass over them:
+        "statistics", "draw", "sample", "candidates", "factors" and "outcome".
     verbose : bool
         Whether to print the progress of ``fit``. Default: False.
     checkpoint : path, optional
@@ -89,7 +93,9 @@ class CoSeparableNMF(BiclusterMixin, Answers, Completion):
     n_rows_, n_cols_ : int
         How many were selected: fewer than asked for, with a warning, if the method has no use for more.
     core_ : ndarray of shape (n_rows_, n_cols_)
-        ``X[rows][:, cols]``.
+        ``X[rows][:, cols]``. Missing entries of it are filled before the selection.
+    core_missing_ : ndarray of bool, of shape (n_rows_, n_cols_)
+        Which entries of the core are missing in X.
     row_factor_, col_factor_ : ndarray of shape (m, n_rows_) and (n_cols_, n_features)
         The nonnegative factors with the smallest error that was found.
     components_ : ndarray of shape (n_rows_, n_features)
@@ -167,6 +173,7 @@ class CoSeparableNMF(BiclusterMixin, Answers, Completion):
         scaling: Any = "degree",
         preselect: int | tuple[int | None, int | None] | None = None,
         sample_size: int | None = None,
+        missing: str | None = None,
         max_iter: int = 100,
         tol: float = 3e-5,
         random_state: Any = None,
@@ -182,6 +189,7 @@ class CoSeparableNMF(BiclusterMixin, Answers, Completion):
         self.scaling = scaling
         self.preselect = preselect
         self.sample_size = sample_size
+        self.missing = missing
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -208,11 +216,12 @@ class CoSeparableNMF(BiclusterMixin, Answers, Completion):
         -------
         self
         """
-        in_blocks = is_blockwise(X)
-        matrix = self._blocks(own_blocks(X), reset=True) if in_blocks else self._matrix(X, reset=True)
+        in_blocks = self._is_in_blocks(X)
+        matrix = self._blocks(own_blocks(X), reset=True) if in_blocks else self._observed(X, reset=True)
         names = getattr(self, "feature_names_in_", None)
         params = self.get_params(deep=False)
         params["callback"] = with_verbose(params["callback"], params.pop("verbose"))
+        params.pop("missing")
         plan = make_plan(matrix.shape, in_blocks=in_blocks, col_names=names, sample_weight=sample_weight, **params)
         if isinstance(matrix, RowBlocks) and matrix is not X:
             matrix = matrix.coarsened()  # reads blocks, so only once the parameters are checked
@@ -259,7 +268,8 @@ class CoSeparableNMF(BiclusterMixin, Answers, Completion):
         """
         check_is_fitted(self)
         selector = method_named(self.method, BOTH_SELECTORS, "X", "n_rows", "n_cols")
-        matrix = self._blocks(own_blocks(X), reset=False) if is_blockwise(X) else self._matrix(X, reset=False)
+        in_blocks = self._is_in_blocks(X)
+        matrix = self._blocks(own_blocks(X), reset=False) if in_blocks else self._observed(X, reset=False)
         (m, n), rows, cols = matrix.shape, np.asarray(self.row_indices_), np.asarray(self.col_indices_)
         sides = (
             GrownSide("n_rows", "row_pool", n_rows, rows, "row_indices_", m, "n_samples"),
@@ -276,6 +286,7 @@ class CoSeparableNMF(BiclusterMixin, Answers, Completion):
         self.gap_, self.history_ = result.selection.gap, result.selection.history
         self.core_, self.core_diagnosis_ = result.core, result.core_diagnosis
         self.n_rows_, self.n_cols_ = result.core.shape
+        self.core_missing_ = np.zeros(result.core.shape, dtype=bool) if result.gaps is None else result.gaps.core
         self.row_factor_, self.col_factor_ = result.row_factor, result.col_factor
         self.components_ = result.components
         self.row_weights_, self.col_weights_ = result.row_weights, result.col_weights

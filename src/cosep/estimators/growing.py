@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from cosep.matrix.checks import check_count
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.observed import Observed
 from cosep.matrix.row_blocks import RowBlocks
 from cosep.select.method import Method
 from cosep.select.pool import Pool, check_is_pool
@@ -97,7 +98,9 @@ def check_kept(model: Model, sides: Sequence[GrownSide], method: Method) -> Mode
     return model
 
 
-def check_same_entries(matrix: LocalMatrix | RowBlocks, rows: Indices, cols: Any, entries: NDArray[Any]) -> None:
+def check_same_entries(
+    matrix: LocalMatrix | Observed | RowBlocks, rows: Indices, cols: Any, entries: NDArray[Any]
+) -> None:
     """Raise ValueError unless some rows of a matrix have these entries in these columns (None for all)."""
     if not has_same_entries(matrix, rows, cols, entries):
         msg = (
@@ -107,8 +110,13 @@ def check_same_entries(matrix: LocalMatrix | RowBlocks, rows: Indices, cols: Any
         raise ValueError(msg)
 
 
-def has_same_entries(matrix: LocalMatrix | RowBlocks, rows: Indices, cols: Any, entries: NDArray[Any]) -> bool:
+def has_same_entries(
+    matrix: LocalMatrix | Observed | RowBlocks, rows: Indices, cols: Any, entries: NDArray[Any]
+) -> bool:
     """Return whether some rows of a matrix have these entries in these columns (None for all), up to rounding."""
+    if isinstance(matrix, Observed):
+        gaps = matrix.is_gap(rows, np.arange(matrix.shape[1]) if cols is None else cols)
+        matrix, entries = matrix.zeroed, np.where(gaps, 0.0, entries)
     some = matrix.rows(rows)
     found = some.in_units(some.take(cols=cols))
     with np.errstate(over="ignore", invalid="ignore"):

@@ -25,10 +25,10 @@ from cosep.findings.wording import readable
 from cosep.io.named_matrix import numbered
 from cosep.matrix.checks import check_nonzero
 from cosep.matrix.local import LocalMatrix
-from cosep.matrix.validation import as_matrix
 from cosep.metrics.bounds import fidelity_bound
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
+from cosep.records.filled_data import data_of, fidelities_of, matrix_of
 from cosep.records.model import factorization_of
 from cosep.utils.types import Array, Indices, Table
 
@@ -87,11 +87,12 @@ def describe(X: Any, model: Any, *, labels: Any = None) -> Findings:
     """
     factorization = factorization_of(model, X)
     topics = topics_of(factorization)
-    M = as_matrix(X)
-    fidelity = factorization.fidelity(M)
+    data = data_of(X, factorization)
+    M = matrix_of(data, factorization)
     check_nonzero(M)
+    fidelity, plain, bound = fidelities_of(factorization) or _measured(factorization, M)
     record = with_names(factorization)
-    clusters, rows = clusters_of(record, topics), row_table(record, topics, M)
+    clusters, rows = clusters_of(record, topics), row_table(record, topics, M, data)
     assigned = np.where(rows["assigned"], clusters, -1)
     parts = held_parts(topics.row_factor, clusters, topics.row_strengths, M, topics.col_scale, topics.exponent)
     names = np.asarray(record.row_names)
@@ -106,8 +107,8 @@ def describe(X: Any, model: Any, *, labels: Any = None) -> Findings:
             M.shape,
             M.count_nonzero(),
             fidelity,
-            factorization.plain_fidelity(M),
-            _bound(factorization, fidelity, M),
+            plain,
+            bound,
             topics.rows,
             M.in_units(M.take(rows=topics.rows)),
             np.bincount(assigned[assigned >= 0], minlength=size),
@@ -117,11 +118,17 @@ def describe(X: Any, model: Any, *, labels: Any = None) -> Findings:
             int((~rows["assigned"]).sum()),
             [Entry(int(i), str(names[i]), explained_or_zero(rows["explained"][i])) for i in without],
             rows,
-            row_table(record.T, topics_of(record.T), M.T),
+            row_table(record.T, topics_of(record.T), M.T, data.T),
             _largest_lines(M, topics),
             None if labels is None else classes_of(labels, rows, topics.rows),
         ),
     )
+
+
+def _measured(factorization: Factorization, M: LocalMatrix) -> tuple[Fidelity, Fidelity, Fidelity]:
+    """Return the fidelities in the norm of the model and in the plain one, and their bounds."""
+    fidelity = factorization.fidelity(M)
+    return fidelity, factorization.plain_fidelity(M), _bound(factorization, fidelity, M)
 
 
 def heaviest(positions: Indices, weights: Array, most: int) -> Indices:

@@ -6,11 +6,15 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cosep.fit.products import predictions, product
+from cosep.fit.products import predictions, product, unit_scaled
+from cosep.fit.rows_with_gaps import filled_rows, mixtures_with_gaps
+from cosep.fit.stored_model import stored_result
+from cosep.matrix.missing import as_observed
 from cosep.matrix.norm import Scaling
-from cosep.matrix.validation import as_matrix
+from cosep.matrix.observed import Observed
 from cosep.records.decoder import Decoder
 from cosep.records.factorization import Factorization
+from cosep.records.filled_data import missing_of
 from cosep.solve.decoders import decoder_named
 from cosep.solve.labels import largest_shares
 from cosep.solve.mixtures import components_of, mixtures
@@ -69,10 +73,12 @@ def explain_rows(factorization: Factorization, X: Any) -> ExplainedRows:
         msg = "factorization must have a core of selected rows and columns; take that of a fitted CoSeparableNMF."
         raise ValueError(msg)
     H = components_of(factorization.core, factorization.col_factor)
-    M = as_matrix(X)
+    M = as_observed(X, missing_of(factorization))
     if M.shape[1] != H.shape[1]:
         msg = f"X has {M.shape[1]} columns, but the factorization stands for {H.shape[1]}; pass exactly those."
         raise ValueError(msg)
+    if isinstance(M, Observed):
+        return _explained_with_gaps(factorization, M)
     scaling = factorization.scaling
     E = np.ones(H.shape[1]) if scaling is None else scaling.unit()[1]
     U = mixtures(M, H, E)
@@ -82,6 +88,26 @@ def explain_rows(factorization: Factorization, X: Any) -> ExplainedRows:
     rows = None if scaling is None else Scaling(scaling.name, np.ones(M.shape[0]), scaling.cols)
     errors = Factorization(U, None, H, scaling=rows).row_errors(M)
     return ExplainedRows(U, held.labels, held.shares, 1.0 - errors**2)
+
+
+def _explained_with_gaps(factorization: Factorization, X: Observed) -> ExplainedRows:
+    """Return the same for rows with gaps: what is explained of their observed entries."""
+    result = stored_result(factorization)
+    norm = result.norm.of_new_rows()
+    U = mixtures_with_gaps(X, result, norm).astype(np.float64)
+    H, shift = unit_scaled(result.components)
+    filled = X.zeroed.T.filled_columns()
+    held = largest_shares(U, np.linalg.norm(H * norm.cols, axis=1), filled)
+    errors = X.squared_row_errors(X.zeroed.in_units(U, -1, shift=shift), H, norm.cols)
+    norms = X.squared_row_errors(np.zeros_like(U), H, norm.cols)
+    explained = np.where(norms > 0, 1.0 - errors / np.where(norms > 0, norms, 1.0), np.nan)
+    return ExplainedRows(mixtures_with_gaps(X, result, norm), held.labels, held.shares, explained)
+
+
+def fill_rows(factorization: Factorization, X: Any) -> NDArray[Any]:
+    """Return rows with their missing entries filled, as ``CoSeparableNMF.fill_missing`` does."""
+    M, result = as_observed(X, missing_of(factorization)), stored_result(factorization)
+    return filled_rows(M, result, result.norm.of_new_rows()) if isinstance(M, Observed) else M.in_units(M.take())
 
 
 def decoder_of(factorization: Factorization, name: str = "ridge") -> Decoder:

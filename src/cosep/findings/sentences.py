@@ -1,13 +1,15 @@
 """Plain sentences about a fit: what was found, what is proven, and what to mind."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosep.findings.record import Findings, Nouns
 from cosep.findings.wording import name_or_number, percent, squeezed
 from cosep.records.factorization import Factorization
+from cosep.records.filled_data import missing_in_core, n_missing_of
 from cosep.utils.messages import counted
 from cosep.utils.types import Array
 
@@ -187,6 +189,37 @@ def unit_sentence(line: LargestLine, name: str, scaling: str | None, nouns: Noun
     return f"{what}; {after}, and scaling {rule!r} gives all {other} the same sum."
 
 
+def missing_sentences(factorization: Factorization) -> tuple[str, ...]:
+    """Return how many entries were missing, what that means for the shares, and which are in the core; () if none."""
+    n_missing, (m, n) = n_missing_of(factorization), factorization.shape
+    if not n_missing:
+        return ()
+    share = percent(n_missing / (m * n))
+    count = (
+        f"{counted(n_missing, 'entry')} of {m * n:,} ({share}) were missing. Shares are those of the observed entries; "
+        "figures, the path and reasons see the others as the model fills them. What no selection could exceed is not "
+        "known then: shares of what is possible are those of 100%."
+    )
+    sentences = [count]
+    in_core, selection = missing_in_core(factorization), factorization.selection
+    if in_core and selection is not None:
+        rows, cols = np.asarray(selection.row_indices), np.asarray(selection.col_indices)
+        of_rows, of_cols = factorization.row_names, factorization.col_names
+        some = ", ".join(
+            f"\u201c{_short(of_rows, rows[k], 'row')}\u201d at \u201c{_short(of_cols, cols[l], 'column')}\u201d"
+            for k, l in in_core[:MOST_EXAMPLES]
+        )
+        more = ", ..." if len(in_core) > MOST_EXAMPLES else ""
+        number = f"{counted(len(in_core), 'entry')} of the core {'was' if len(in_core) == 1 else 'were'}"
+        sentences.append(f"{number} missing and filled before the selection: {some}{more}.")
+    return tuple(sentences)
+
+
+def _short(names: NDArray[Any] | None, position: int, kind: str) -> str:
+    name = "" if names is None else str(names[position])
+    return squeezed(name_or_number(name, int(position), kind), 60)
+
+
 def warning_sentences(
     factorization: Factorization, shares: Mapping[str, float], nouns: Nouns, units: Sequence[str] = ()
 ) -> tuple[str, ...]:
@@ -199,7 +232,7 @@ def warning_sentences(
     # Of zeros in the core, the sentence below says the same in the words of the data.
     kept = [*map(str, stored)] if isinstance(stored, (list, tuple)) else []
     sentences = [one for one in kept if not one.startswith(DEGENERATE)]
-    sentences += filter(None, units)
+    sentences += [*missing_sentences(factorization), *filter(None, units)]
     if core.permuted_diagonal:
         sentences.append(
             "Each selected row meets exactly one selected column. Weights refitted to such a core are those of plain "

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cosep.findings.topics import Topics
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.observed import Observed
 from cosep.records.factorization import Factorization
 from cosep.solve.labels import factor_labels
 from cosep.utils.types import Array, Indices, Table
@@ -19,12 +20,15 @@ from cosep.utils.types import Array, Indices, Table
 MIN_EXPLAINED = 0.05
 
 
-def row_table(factorization: Factorization, topics: Topics, M: LocalMatrix) -> Table:
-    """Return the table of all rows; for the columns pass the transposes."""
+def row_table(factorization: Factorization, topics: Topics, M: LocalMatrix, data: LocalMatrix | Observed) -> Table:
+    """Return the table of all rows; for the columns pass the transposes.
+
+    ``data`` is M, or M with the gaps that are filled in M: what is explained of a row is a share of what was observed.
+    """
     A = M.mantissa.scaled(topics.row_scale, topics.col_scale)
     H, P1 = scaled_components(topics, M), topics.row_factor * topics.row_scale[:, None]
     explains = parts_of_fit(np.einsum("ik,ik->k", P1, A.dot(H.T)), P1.T @ P1, H @ H.T, A.squared_norm())
-    return table_of(factorization, topics, clusters_of(factorization, topics), explains, factorization.row_errors(M))
+    return table_of(factorization, topics, clusters_of(factorization, topics), explains, factorization.row_errors(data))
 
 
 def scaled_components(topics: Topics, M: LocalMatrix) -> Array:

@@ -6,7 +6,9 @@ from cosep.fit.in_blocks import InBlocks
 from cosep.fit.in_memory import InMemory
 from cosep.fit.plan import Plan
 from cosep.fit.result import FitResult
+from cosep.fit.with_gaps import WithGaps
 from cosep.matrix.local import LocalMatrix
+from cosep.matrix.observed import Observed
 from cosep.matrix.row_blocks import RowBlocks
 from cosep.utils.blas import one_blas_thread
 
@@ -27,13 +29,19 @@ class Steps(Protocol):
         """Measure how much of the matrix is explained, and return everything as one record."""
 
 
-def fit(matrix: LocalMatrix | RowBlocks, plan: Plan) -> FitResult:
+def _steps(matrix: LocalMatrix | Observed | RowBlocks, plan: Plan) -> Steps:
+    if isinstance(matrix, LocalMatrix):
+        return InMemory(matrix, plan)
+    return WithGaps(matrix, plan) if isinstance(matrix, Observed) else InBlocks(matrix, plan)
+
+
+def fit(matrix: LocalMatrix | Observed | RowBlocks, plan: Plan) -> FitResult:
     """Explain a matrix by some of its rows and columns, ``X ~ row_factor @ X[rows][:, cols] @ col_factor``.
 
     Parameters
     ----------
-    matrix : LocalMatrix or RowBlocks
-        In memory or in blocks of rows.
+    matrix : LocalMatrix or Observed or RowBlocks
+        In memory, without or with missing entries, or in blocks of rows.
     plan : Plan
         Made by `make_plan` for a matrix of this shape and kind.
 
@@ -51,7 +59,7 @@ def fit(matrix: LocalMatrix | RowBlocks, plan: Plan) -> FitResult:
     >>> fit(as_matrix(X), Plan(n_rows=3, n_cols=3, method=faithful)).fidelity.refitted > 1 - 1e-12
     True
     """
-    steps: Steps = InMemory(matrix, plan) if isinstance(matrix, LocalMatrix) else InBlocks(matrix, plan)
+    steps: Steps = _steps(matrix, plan)
     with one_blas_thread:
         chosen = steps.select(steps.scale())
         return steps.measure(chosen, steps.mix(chosen))

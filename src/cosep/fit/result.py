@@ -13,6 +13,7 @@ from cosep.matrix.local import LocalMatrix
 from cosep.matrix.norm import Norm, Scaling
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import CoreDiagnosis, Fidelity
+from cosep.records.gaps import Gaps
 from cosep.records.panel_moments import PanelMoments
 from cosep.records.selection import Selection
 from cosep.records.shares import shares_table, side_grids
@@ -91,6 +92,8 @@ class FitResult(Readable):
         In blocks: what `factors_of_rows` needs to find the factors, weights and clusters of a block of rows.
     n_passes : int or None
         In blocks: how often the data was read.
+    gaps : Gaps or None
+        The missing entries, and how they were filled. None if every entry was observed.
     params : mapping
         The parameters of the model, as far as JSON can store them.
     meta : mapping
@@ -122,6 +125,7 @@ class FitResult(Readable):
     sample: SampleResult | None = None
     explainer: RowExplainer | None = None
     n_passes: int | None = None
+    gaps: Gaps | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
 
@@ -187,6 +191,7 @@ class FitResult(Readable):
             "dtype": self.dtype.name,
             "row_rule": [rule.power, rule.offset, None if rule.direction is None else rule.direction.tolist()],
             "row_rule_exponent": rule.exponent,
+            **({} if self.gaps is None else {"gaps": self.gaps.to_json()}),
         }
 
     @property

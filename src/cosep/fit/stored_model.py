@@ -9,6 +9,7 @@ from cosep.fit.result import FitResult
 from cosep.matrix.norm import PLAIN, Norm, RowRule, checked_factors
 from cosep.records.factorization import Factorization
 from cosep.records.fidelity import Fidelity
+from cosep.records.gaps import gaps_from_json
 from cosep.solve.labels import partner_clusters
 from cosep.solve.mixtures import components_of
 from cosep.utils.messages import one_line
@@ -75,6 +76,7 @@ def _result_of(record: Factorization, stored: dict[str, Any]) -> FitResult:
         scaling=scaling,
         row_names=record.row_names,
         col_names=record.col_names,
+        gaps=gaps_from_json(stored.get("gaps"), core.shape, n),
         params={str(key): value for key, value in stored["params"].items()},
         meta=record.meta,
     )

@@ -70,12 +70,15 @@ class InputSource:
         The suffix that determines the format, such as ".csv", or "/" for a folder.
     compression : str
         The suffix of the compression, a key of ``DECOMPRESSORS``, or "".
+    missing : str, optional
+        Which entries may be missing: "nan" or "unstored". Default: None, no entry.
     """
 
     path: Path
     name: str
     suffix: str
     compression: str
+    missing: str | None = None
 
     @cached_property
     def size(self) -> int:

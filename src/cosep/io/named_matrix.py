@@ -15,6 +15,8 @@ from cosep.utils.messages import shown
 
 Names = NDArray[np.str_]
 
+# What to do about missing entries.
+MISSING_ADVICE = "fill or drop missing values first, or pass missing='nan' to fit the others"
 # Most bytes of all row names, or of all column names.
 MAX_NAMES_BYTES = 1 << 30
 
@@ -109,20 +111,26 @@ def build_named_matrix(
     InputError
         If an entry is negative, missing or infinite. The message names the first one.
     """
-    from cosep.matrix.validation import as_matrix  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
+    from cosep.matrix.missing import as_observed  # noqa: PLC0415 - importing cosep.io must not load scikit-learn
+    from cosep.matrix.observed import Observed  # noqa: PLC0415 - as above
 
     if values.dtype.kind not in "fiub":
         source.fail(f"expected real numbers, got {values.dtype}; convert them first.")
     try:
-        checked = as_matrix(values, "the matrix")
+        checked = as_observed(values, source.missing, "the matrix")
     except ValueError as error:
         _fail_for_bad_entry(source, values, row_names, col_names)
         source.fail(" ".join(str(error).split()))
-    values = checked.in_data_units().stored_by_rows().raw
+    values = checked.as_given() if isinstance(checked, Observed) else checked.in_data_units().stored_by_rows().raw
     m, n = checked.shape
     rows = numbered("row", m) if row_names is None else as_names(source, row_names)
     cols = numbered("column", n) if col_names is None else as_names(source, col_names)
     return NamedMatrix(values, rows, cols, **more)
+
+
+def _is_bad(source: InputSource, entries: Any) -> Any:
+    """Return which entries are not nonnegative numbers, and not missing either where they may be."""
+    return ~((np.isfinite(entries) & (entries >= 0)) | (np.isnan(entries) & (source.missing == "nan")))
 
 
 def _fail_for_bad_entry(source: InputSource, values: Any, row_names: Any, col_names: Any) -> None:
@@ -133,13 +141,13 @@ def _fail_for_bad_entry(source: InputSource, values: Any, row_names: Any, col_na
         if not is_sound(values):
             return
         stored = values.tocoo()
-        bad = np.flatnonzero(~(np.isfinite(stored.data) & (stored.data >= 0)))
+        bad = np.flatnonzero(_is_bad(source, stored.data))
         if not bad.size:
             return
         first = bad[np.lexsort((stored.col[bad], stored.row[bad]))[0]]
         i, j, value, count = stored.row[first], stored.col[first], stored.data[first], len(bad)
     elif values.ndim == 2:
-        wrong = ~(np.isfinite(values) & (values >= 0))
+        wrong = _is_bad(source, values)
         if not wrong.any():
             return
         i, j = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
@@ -149,7 +157,7 @@ def _fail_for_bad_entry(source: InputSource, values: Any, row_names: Any, col_na
     row = f"row {i}" if row_names is None else f"row {shown(str(row_names[i]))}"
     col = f"column {j}" if col_names is None else f"column {shown(str(col_names[j]))}"
     if np.isnan(value):
-        problem, advice = "is missing", "fill or drop missing values first"
+        problem, advice = "is missing", MISSING_ADVICE
     elif np.isinf(value):
         problem, advice = "is infinite", "remove or clip such values first"
     else:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from cosep.io.csv_records import SEPARATORS
@@ -23,6 +24,8 @@ from cosep.utils.messages import shown
 # Words for separators that are hard to type.
 SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "space": " "}
 TABLE_OPTIONS = frozenset({"sep", "decimal", "sheet", "layout", "index", "labels", "columns", "drop"})
+# Which entries may be missing.
+MISSING = (None, "nan", "unstored")
 NOT_SEPARATORS = "\"'.+-\r\n\0"
 
 
@@ -41,6 +44,7 @@ def read(  # noqa: PLR0913 - the options of all formats
     drop: str | Sequence[str] | None = None,
     variable: str | None = None,
     layer: str | None = None,
+    missing: str | None = None,
 ) -> NamedMatrix:
     r"""Read a nonnegative matrix, or count the words of texts.
 
@@ -95,6 +99,10 @@ def read(  # noqa: PLR0913 - the options of all formats
         The matrix of a ``.mat`` or ``.npz`` file to read. Default: the only one.
     layer : str, optional
         The layer of an ``.h5ad`` file to read, "raw" for its raw matrix. Default: X.
+    missing : {"nan", "unstored"}, optional
+        Accept missing entries, as ``CoSeparableNMF(missing=...)`` does. "nan": empty cells, NA and the like in tables,
+        and NaN, stay NaN. "unstored": what triplets or a sparse matrix do not store is missing, and stored zeros stay
+        stored. Default: None: a missing entry is an error, and what is not stored is zero.
 
     Returns
     -------
@@ -143,7 +151,7 @@ def read(  # noqa: PLR0913 - the options of all formats
         "variable": variable,
         "layer": layer,
     }
-    return _read(path, kind, text, options)
+    return _read(path, kind, text, options, missing=missing)
 
 
 def read_for_model(
@@ -152,6 +160,7 @@ def read_for_model(
     text: TextOptions | None,
     options: Mapping[str, Any],
     model: tuple[Sequence[str], Mapping[str, Any]],
+    missing: str | None = None,
 ) -> NamedMatrix:
     """Read new rows for a model: of a table, only its columns, and as the table that it was fitted to.
 
@@ -166,7 +175,7 @@ def read_for_model(
         count if they apply here and `options` has no others.
     """
     names, earlier = model
-    return _read(path, kind, text, options, frozenset(map(str, names)) or None, earlier)
+    return _read(path, kind, text, options, frozenset(map(str, names)) or None, earlier, missing=missing)
 
 
 def _read(
@@ -176,13 +185,19 @@ def _read(
     options: Mapping[str, Any],
     known: frozenset[str] | None = None,
     earlier: Mapping[str, Any] | None = None,
+    *,
+    missing: str | None = None,
 ) -> NamedMatrix:
     if text is not None and not isinstance(text, TextOptions):
         msg = f"text={shown(text)} must be TextOptions, or None."
         raise ValueError(msg)
     checked = {name: _checked(name, value) for name, value in {**options, "kind": kind}.items()}
     del checked["kind"]
-    with open_source(path, kind) as source:
+    if missing not in MISSING:
+        msg = f"missing={shown(missing)} must be 'nan', 'unstored' or None."
+        raise ValueError(msg)
+    with open_source(path, kind) as opened:
+        source = replace(opened, missing=missing)
         reader = _reader(source, text)
         for name, value in checked.items():
             if value is not None and name not in reader.options:
@@ -243,6 +258,8 @@ def _texts(find: Callable[..., Any], text: TextOptions | None, *options: str) ->
     """Return a reader that counts the words of texts."""
 
     def read_texts(source: InputSource, **chosen: Any) -> NamedMatrix:
+        if source.missing is not None:
+            source.fail(f"missing={source.missing!r} is for matrices: a word that a text lacks was counted 0 times.")
         return count_texts(source, find(source, **chosen), text)
 
     return _Reader(read_texts, frozenset(options), streams=True)

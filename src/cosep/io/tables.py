@@ -9,7 +9,7 @@ from cosep.io.csv_table import CsvTable
 from cosep.io.excel_table import EXCEL_SUFFIXES, ExcelTable
 from cosep.io.growing_matrix import GrowingMatrix
 from cosep.io.input_source import InputSource
-from cosep.io.named_matrix import NamedMatrix, as_names, build_named_matrix, numbered
+from cosep.io.named_matrix import MISSING_ADVICE, NamedMatrix, as_names, build_named_matrix, numbered
 from cosep.io.parquet_table import PARQUET_SUFFIXES, ParquetTable
 from cosep.io.table_layout import Layout, TableOptions, find_column, find_layout
 from cosep.io.text_options import TextOptions
@@ -38,6 +38,11 @@ def read_table(source: InputSource, **chosen: Any) -> NamedMatrix:
 
 
 def _read_wide(table: Table, layout: Layout) -> NamedMatrix:
+    if table.source.missing == "unstored":
+        table.source.fail(
+            "missing='unstored' is for triplets and sparse matrices, but this is a wide table; leave its missing cells "
+            "empty, and pass missing='nan'."
+        )
     matrix = GrowingMatrix(len(layout.numbers))
     texts: dict[int, list[str]] = {j: [] for j in (layout.index, layout.labels) if j is not None}
     for piece in table.pieces(layout.numbers, list(texts)):
@@ -45,7 +50,7 @@ def _read_wide(table: Table, layout: Layout) -> NamedMatrix:
             part += piece[j].to_pylist()
         block = np.column_stack([_numbers(piece[j]) for j in layout.numbers])
         missing = np.isnan(block)
-        if missing.any():
+        if missing.any() and table.source.missing is None:
             i, j = np.argwhere(missing)[0]
             at = matrix.n_rows + i
             row = f"row {at}" if layout.index is None else f"row {shown(texts[layout.index][at])}"
@@ -64,7 +69,7 @@ def _read_triplets(table: Table, row: int, column: int, value: int) -> NamedMatr
     for piece in table.pieces([value], [row, column]):
         values, rows, cols = _numbers(piece[value]), piece[row], piece[column]
         missing = np.isnan(values)
-        if missing.any():
+        if missing.any() and table.source.missing != "nan":
             i = int(np.argmax(missing))
             _fail_for_missing(table, f"the value of {shown(rows[i].as_py())} and {shown(cols[i].as_py())}", value)
         triplets.append(rows, cols, values)
@@ -79,7 +84,7 @@ def _numbers(column: Any) -> NDArray[np.float64]:
 
 
 def _fail_for_missing(table: Table, row: str, j: int) -> None:
-    table.source.fail(f"{row}, column {shown(table.names[j])} is missing; fill or drop missing values first.")
+    table.source.fail(f"{row}, column {shown(table.names[j])} is missing; {MISSING_ADVICE}.")
 
 
 def read_text_column(

@@ -45,7 +45,7 @@ def as_matrix(X: Any, name: str = "X", *, signed: bool = False) -> LocalMatrix:
     if isinstance(X, LocalMatrix):
         return X
     try:
-        values = _float_values(X, name)
+        values = float_values(X, name)
     except ValueError:
         raise
     except MemoryError as error:
@@ -77,7 +77,7 @@ def recheck(M: LocalMatrix) -> LocalMatrix:
     return as_matrix(M.raw)
 
 
-def _float_values(X: Any, name: str) -> Any:
+def float_values(X: Any, name: str) -> Any:
     """Return ``X`` as a float array or as a canonical sparse array."""
     if is_from_dask(X):
         msg = (
@@ -94,7 +94,7 @@ def _float_values(X: Any, name: str) -> Any:
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         msg = (
             f"{name} has {int(np.ma.getmaskarray(X).sum())} masked entries, but every entry must be known; "
-            f"fill them first, for example with {name}.filled(0)."
+            f"fill them first, for example with {name}.filled(0), or use CoSeparableNMF(missing='nan')."
         )
         raise ValueError(msg)
     if has(X, "dtypes") and has(X, "sparse") and len(X.columns):
@@ -182,7 +182,10 @@ def _check_entries(entries: Any, shape: tuple[int, int], name: str, *, signed: b
     smallest, largest = float(entries.min()), float(entries.max())
     if np.isnan(smallest) or np.isnan(largest):
         count = int(np.isnan(entries).sum())
-        msg = f"{name} contains NaN ({count} of {shape} entries); drop or impute those rows or columns first."
+        msg = (
+            f"{name} contains NaN ({count} of {shape} entries); drop or impute those rows or columns first, or use "
+            "CoSeparableNMF(missing='nan') if they are missing entries."
+        )
         raise ValueError(msg)
     if np.isinf(largest) or np.isinf(smallest):
         count = int(np.isinf(entries).sum())

@@ -9,9 +9,9 @@ from cosep.findings.overview import PictureAxis, overview
 from cosep.findings.topics import topics_of
 from cosep.findings.wording import Names, name_of, quantity, readable, squeezed
 from cosep.matrix.checks import check_nonzero
-from cosep.matrix.validation import as_matrix
 from cosep.plots.drawing import HOVER_LETTERS, MOST_LISTED, TICK_LETTERS, Figure, finished, heat_map, label
 from cosep.records.factorization import Factorization
+from cosep.records.filled_data import matrix_of
 from cosep.records.model import factorization_of
 from cosep.utils.messages import counted
 
@@ -105,7 +105,7 @@ def matrix(X: Any, model: Any) -> Figure:
     """
     factorization = factorization_of(model, X)
     topics = topics_of(factorization)
-    M = as_matrix(X)
+    M = matrix_of(X, factorization)
     if M.shape != factorization.shape:
         msg = f"X has shape {M.shape}, but the model stands for a matrix of shape {factorization.shape}."
         raise ValueError(msg)

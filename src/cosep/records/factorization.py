@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cosep.matrix.checks import check_indices
 from cosep.matrix.local import LocalMatrix
 from cosep.matrix.norm import Scaling
+from cosep.matrix.observed import Observed
 from cosep.matrix.validation import as_matrix
 from cosep.records.archive import write_arrays
 from cosep.records.fidelity import CoreDiagnosis, Fidelity
@@ -200,9 +201,22 @@ class Factorization(Readable):
         array([0.        , 0.70710678,        nan])
         """
         scaling = self.scaling
+        if isinstance(X, Observed):
+            return self._observed_row_errors(X)
         # Within a row, its own factor does not matter, and may be zero.
         of_row = None if scaling is None else Scaling(scaling.name, np.ones(len(scaling.rows)), scaling.cols)
         return relative_row_errors(*self._thin_beside(X, of_row))
+
+    def _observed_row_errors(self, X: Observed) -> Array:
+        """Return the errors of rows with gaps, over their observed entries."""
+        W, H, exponent = self._thin()
+        E = np.ones(X.shape[1]) if self.scaling is None else self.scaling.unit()[1]
+        W = X.zeroed.in_units(W, -1, shift=exponent)
+        norms = X.squared_row_errors(np.zeros_like(W), H, E)
+        errors = np.full(len(norms), np.nan)
+        known = norms > 0
+        errors[known] = np.sqrt(X.squared_row_errors(W, H, E)[known] / norms[known])
+        return errors
 
     def _thin_beside(self, X: Any, scaling: Scaling | None) -> tuple[LocalMatrix, Array, Array, int]:
         """Return X checked and scaled, and W, H and e with ``W @ H * 2**e`` the reconstruction, scaled too."""

@@ -19,9 +19,9 @@ from cosep.findings.look_up import MOST_KEPT, LookUp, look_up
 from cosep.findings.record import Findings, Nouns
 from cosep.findings.topics import topics_of
 from cosep.findings.wording import brief, percent, readable, squeezed
-from cosep.matrix.validation import as_matrix
 from cosep.plots.drawing import Figure, label, template
 from cosep.records.factorization import Factorization
+from cosep.records.filled_data import matrix_of
 from cosep.records.model import factorization_of
 from cosep.report.content import page_content
 from cosep.report.finder import finder_content, named_cols, named_rows
@@ -172,7 +172,7 @@ def write_page(
 
 def _look_ups(found: Findings, record: Factorization, X: Any) -> tuple[LookUp, LookUp]:
     """Return what to say of the rows and of the columns that can be looked up."""
-    M = as_matrix(X)
+    M = matrix_of(X, record)
     return (
         look_up(topics_of(record), found.rows, M, named_rows(found)),
         look_up(topics_of(record.T), found.cols, M.T, named_cols(found)),
