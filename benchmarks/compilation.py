@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from benchmarks.harness import Bar, Row, clock, isolated, say
 from cosep import compile_kernels
-from cosep.findings.compilation import kernels
+from cosep.estimators.compilation import kernels
 
 LIMITS = {"empty": 15.0, "filled": 1.0}
 

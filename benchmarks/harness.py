@@ -164,6 +164,10 @@ def rows_on_sets(names: Iterable[str], measure: Callable[[Problem], Iterable[Row
             yield from ({"set": name, **row} for row in measure(problem))
 
 
+# What `stamp` returns is text: a commit may have digits only.
+STAMPED = frozenset({"cosep", "commit", "date", "machine", "software", "version"})
+
+
 def stamp() -> Row:
     """Return what every row includes: version, commit, date, machine and software."""
     git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--exclude=*"]
@@ -195,9 +199,10 @@ def write_rows(path: Path, rows: list[Row]) -> None:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """Read rows from a CSV file; numbers become numbers, and empty fields are left out."""
+    """Read rows from a CSV file; numbers become numbers, except in a `stamp`, and empty fields are left out."""
     with path.open(newline="", encoding="utf-8") as file:
-        return [{name: _number(text) for name, text in row.items() if text} for row in csv.DictReader(file)]
+        rows = list(csv.DictReader(file))
+    return [{name: text if name in STAMPED else _number(text) for name, text in row.items() if text} for row in rows]
 
 
 def _number(text: str) -> int | float | str:

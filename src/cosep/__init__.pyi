@@ -23,7 +23,7 @@ from cosep.estimators import MinVolNMF as MinVolNMF
 from cosep.estimators import SeparableNMF as SeparableNMF
 from cosep.estimators import TriSymmetricNMF as TriSymmetricNMF
 from cosep.estimators.annotation import annotate as annotate
-from cosep.findings.compilation import compile_kernels as compile_kernels
+from cosep.estimators.compilation import compile_kernels as compile_kernels
 from cosep.findings.describe import describe as describe
 from cosep.findings.record import Findings as Findings
 from cosep.matrix.norm import Scaling as Scaling

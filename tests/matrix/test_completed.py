@@ -49,6 +49,7 @@ ANSWERS = {
     "largest": lambda M: M.largest(),
     "smallest": lambda M: M.smallest(),
     "filled_columns": lambda M: np.stack([M.filled_columns()]),
+    "squared_lengths": lambda M: M.squared_lengths(np.arange(7.0)),
     "largest_differences": lambda M: M.largest_differences(M.scaled(np.full(9, 2.0), np.ones(7))),
     "squared_norms": lambda M: np.concatenate([M.squared_norms(), M.T.squared_norms()]),
     "column": lambda M: M.column(3),

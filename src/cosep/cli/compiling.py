@@ -5,7 +5,7 @@ import time
 from rich.console import Console
 
 from cosep.cli.console import print_lines, table_console
-from cosep.findings.compilation import compile_kernels
+from cosep.estimators.compilation import compile_kernels
 
 
 def run() -> None:

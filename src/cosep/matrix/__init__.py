@@ -19,5 +19,5 @@ STORED_QUESTIONS = (
     *("shape", "dtype", "is_sparse", "T", "raw", "mantissa", "in_data_units"),
     *("dot", "cross", "between", "gram", "take", "dense_blocks", "to_arrays"),
     *("rows", "columns", "part", "scaled", "stored_by_rows", "stored_per_row"),
-    *("largest", "smallest", "count_nonzero", "filled_columns", "counts", "largest_differences"),
+    *("largest", "smallest", "count_nonzero", "filled_columns", "counts", "squared_lengths", "largest_differences"),
 )

@@ -185,6 +185,10 @@ class Completed(LocalMatrix):
         own: Array = np.einsum("ij,ik,kj->j", self._H, self._W.T @ self._W, self._H, optimize=True)
         return np.asarray(np.maximum(own + np.bincount(R.indices, more, minlength=self.shape[1]), 0.0))
 
+    def squared_lengths(self, col_scale: Array) -> Array:
+        """Return the squared norms of the rows of ``X @ diag(col_scale)``."""
+        return self.scaled(np.ones(self.shape[0]), col_scale).T.squared_norms()
+
     def largest_differences(self, other: LocalMatrix) -> Array:
         """Return the largest absolute difference of each column from that of another matrix in the same units."""
         apart = np.zeros(self.shape[1])

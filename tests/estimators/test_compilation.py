@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 CODE = """
 from cosep import compile_kernels
-from cosep.findings.compilation import kernels
+from cosep.estimators.compilation import kernels
 print(compile_kernels())
 print([name for name, kernel in kernels().items() if not kernel.signatures])
 """

@@ -14,11 +14,10 @@ from cosep.assess.explanation import explain
 from cosep.assess.path import selection_path
 from cosep.assess.rank import choose_rank
 from cosep.datasets.synthetic import make_coseparable
+from cosep.estimators.coseparable import CoSeparableNMF
 from cosep.nmf.ahals import ahals
 from cosep.select import BOTH_SELECTORS, COLUMN_SELECTORS, EITHER_SELECTORS
-from cosep.select.faithful import faithful
 from cosep.select.fgm import SOLVERS, fgm
-from cosep.solve.mix import mix
 
 # Rows and columns of the matrix that is fitted, and how many are selected.
 SIZES = (30, 20, 3, 3)
@@ -45,9 +44,11 @@ def compile_kernels() -> Path | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for X in (dense, scipy.sparse.csr_array(dense), dense.astype(np.float32)):
-            model = mix(X, faithful(X, *SIZES[2:]), scaling="degree")
+            model = CoSeparableNMF(*SIZES[2:]).fit(X)
             explain(X, model)
             selection_path(X, model)
+        gappy = np.where(np.arange(dense.size).reshape(dense.shape) % 7 == 0, np.nan, dense)
+        CoSeparableNMF(*SIZES[2:], missing="nan").fit(gappy).transform(gappy)
         choose_rank(dense, [2])
         for both in BOTH_SELECTORS.values():
             both(dense, *SIZES[2:])
