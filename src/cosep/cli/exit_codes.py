@@ -54,6 +54,7 @@ OPTIONS = {
     "checkpoint": "--checkpoint",
     "scheduler": "--scheduler",
     "jobs": "--jobs",
+    "missing": "--missing",
 }
 
 

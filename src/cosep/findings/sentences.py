@@ -36,10 +36,7 @@ def found_sentences(found: Findings) -> tuple[str, ...]:
             f"{len(found.topics):,} of {counted(found.shape[0], nouns.row)} were selected, one for each topic, and "
             f"{n_cols:,} of {counted(found.shape[1], nouns.col)} that mark the topics."
         ),
-        (
-            f"Together, the topics explain {percent(found.shares['refitted'])} of the matrix, which is "
-            f"{share_of_bound(found, 'refitted')} of what any {counted(min(found.core.shape), 'topic')} could."
-        ),
+        f"Together, the topics explain {percent(found.shares['refitted'])} of the matrix{_of_what_is_possible(found)}.",
         (
             f"The largest topic, \u201c{name}\u201d, speaks for {counted(largest.size, nouns.row)}, "
             f"{percent(largest.share)} of all."
@@ -47,6 +44,14 @@ def found_sentences(found: Findings) -> tuple[str, ...]:
         unassigned_sentence(found),
         *_elsewhere(found),
     )
+
+
+def _of_what_is_possible(found: Findings) -> str:
+    """Return the end of a sentence: the share of what any factors could explain, unless these could explain all."""
+    if (found.bound.refitted or 1.0) >= 1.0:
+        return ""
+    any_topics = counted(min(found.core.shape), "topic")
+    return f", which is {share_of_bound(found, 'refitted')} of what any {any_topics} could"
 
 
 def _elsewhere(found: Findings) -> tuple[str, ...]:
@@ -198,7 +203,7 @@ def missing_sentences(factorization: Factorization) -> tuple[str, ...]:
     count = (
         f"{counted(n_missing, 'entry')} of {m * n:,} ({share}) were missing. Shares are those of the observed entries; "
         "figures, the path and reasons see the others as the model fills them. What no selection could exceed is not "
-        "known then: shares of what is possible are those of 100%."
+        "known then, and taken as 100%."
     )
     sentences = [count]
     in_core, selection = missing_in_core(factorization), factorization.selection
