@@ -97,12 +97,12 @@ def overview(rows: Mapping[str, list[Row]]) -> list[Row]:
             rivals = {one.who: one.mean for one in others(ranking, ours.sets)}
             line = {
                 "question": f"[{name}](#{name})",
-                "figure": figure.what,
+                "figure": figure.what + ("" if figure.setting == "default" else f" (ours: `{figure.setting}`)"),
                 "sets": ours.sets,
-                "ours": figure.setting,
                 "cosep": ours.mean,
             }
-            lines.append(line | against(ours.mean, rivals, less=figure.less))
+            beside = against(ours.mean, rivals, less=figure.less)
+            lines.append(line | {name: beside[name] for name in ("rank", "best other", "margin") if name in beside})
     return lines
 
 
