@@ -140,7 +140,7 @@ class CoSeparableNMF(BiclusterMixin, MissingEntries, Completion):
     sample_factorization_ : Factorization
         After a fit to blocks of rows: the record of the sampled rows alone, which fits in memory.
     n_passes_ : int
-        After a fit to blocks of rows: how often they were read, at most nine times.
+        After a fit to blocks of rows: how often they were read, at most ten times.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
