@@ -98,8 +98,7 @@ def test_slices_cover_the_range():
 @each_number
 @pytest.mark.parametrize("layout", ["csr", "csc"])
 def test_products_in_pieces_are_those_of_the_whole(layout, monkeypatch):
-    monkeypatch.setattr(local, "LARGE_PRODUCT", 1)
-    monkeypatch.setattr(local, "PIECE_ENTRIES", 10)
+    monkeypatch.setattr(local, "PIECE_PRODUCTS", 10)
     random = np.random.default_rng(0)
     X = scipy.sparse.random_array((90, 40), density=0.3, rng=random).asformat(layout)
     M, B, C = LocalMatrix(X), random.random((40, 3)), random.random((90, 3))
@@ -113,8 +112,7 @@ def test_products_in_pieces_are_those_of_the_whole(layout, monkeypatch):
 
 def test_a_fit_has_the_same_bits_for_any_number_of_threads(monkeypatch):
     X = scipy.sparse.csr_array(make_coseparable(400, 300, 6, 6, 0.1, random_state=0)[0])
-    monkeypatch.setattr(local, "LARGE_PRODUCT", 1)
-    monkeypatch.setattr(local, "PIECE_ENTRIES", 1000)
+    monkeypatch.setattr(local, "PIECE_PRODUCTS", 1000)
     fits = []
     for count in (1, 2, 4):
         monkeypatch.setattr(threads, "number_of_threads", lambda count=count: count)

@@ -24,10 +24,8 @@ BLOCK_ENTRIES = 1 << 20
 LARGE_ENTRIES = 10_000_000
 
 
-# A product with a sparse matrix of at least this many multiplications is computed in pieces, which threads share.
-LARGE_PRODUCT = 1_000_000
-# Stored entries in a piece, at least, and the largest number of pieces.
-PIECE_ENTRIES, MAX_PIECES = 50_000, 8
+# Multiplications in a piece of a product with a sparse matrix, at least, and the largest number of pieces.
+PIECE_PRODUCTS, MAX_PIECES = 400_000, 8
 
 
 class Piece(NamedTuple):
@@ -61,8 +59,8 @@ class LocalMatrix:
         self._exponent = exponent
         # The transpose of the values, once it is known: a view, which takes SciPy longer than a small product.
         self._turned: Any = None
-        # Pieces of the rows of a sparse matrix (columns in CSC format), once they are known; shared with the transpose.
-        self._cut: dict[str, list[Piece]] = {}
+        # Pieces of the rows of a sparse matrix (columns in CSC format), by their number; shared with the transpose.
+        self._cut: dict[int, list[Piece]] = {}
         # Answers about columns, and those about rows, once they are known; shared with the transpose.
         self._known: dict[str, NDArray[Any]] = {}
         self._known_across: dict[str, NDArray[Any]] = {}
@@ -293,12 +291,14 @@ class LocalMatrix:
     def _pieces(self, B: Array) -> list[Piece]:
         """Return pieces of a product for threads to share, none if it is small; they depend on the shapes only."""
         X = self._values
-        if B.ndim == 1 or X.nnz * B.shape[1] < LARGE_PRODUCT:
+        if B.ndim == 1:
             return []
-        if "pieces" not in self._cut:
-            count = min(X.nnz // PIECE_ENTRIES, X.nnz // (4 * min(X.shape)), MAX_PIECES)
-            self._cut["pieces"] = pieces_of(X if X.format == "csr" else self._transposed, count)
-        return self._cut["pieces"]
+        count = min(X.nnz * B.shape[1] // PIECE_PRODUCTS, X.nnz // (4 * max(min(X.shape), 1)), MAX_PIECES)
+        if count < 2:
+            return []
+        if count not in self._cut:
+            self._cut[count] = pieces_of(X if X.format == "csr" else self._transposed, count)
+        return self._cut[count]
 
     def _threads(self) -> AbstractContextManager[None]:
         """Return the context for a product: BLAS has all its threads for a large dense matrix."""

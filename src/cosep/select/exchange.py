@@ -47,7 +47,7 @@ def exchange(
     trials = trials_of(promising(M, positions, cols, fixed, useful), n_trials(positions, len(cols.chosen)))
     exchanges = Exchanges(M, cols, fixed, products_of(M, trials))
     now, kept = fixed.sum_of(M, cols), cols
-    totals = fixed.sum_with(*exchanges.errors(trials))
+    totals = fixed.sum_with(*exchanges.errors(trials, keep=True))
     better = [trials[i] for i in descending(-totals) if totals[i] < now - equal_below(now)]
     exchanged: set[int] = set()
     for k, j in better:
@@ -113,11 +113,12 @@ class Exchanges:
         G = self.B[cols.chosen]
         self.G = (G + G.T) / 2.0
         self.core_error = fixed.core_error(M, cols)
+        self._kept: dict[tuple[int, int], tuple[Array, float, float]] = {}
 
-    def errors(self, trials: list[tuple[int, int]], W: Array = NO_WEIGHTS) -> tuple[Array, Array]:
+    def errors(self, trials: list[tuple[int, int]], *, keep: bool = False) -> tuple[Array, Array]:
         """Return the errors of the columns, and of the core, with column j at position k, for each pair (k, j).
 
-        The weights of independent columns are written to W, unless that is empty.
+        ``keep`` keeps the weights, for `choice`: an array of the size of V for each pair.
         """
         if not trials:
             return np.zeros(0), np.zeros(0)
@@ -125,24 +126,28 @@ class Exchanges:
         dependent = dependent_grams(np.stack([self._gram(k, j) for k, j in trials]))
         solved = np.flatnonzero(~dependent)
         errors = np.empty((len(trials), 2))
+        W = np.empty((len(solved), *self.V.shape)) if keep else NO_WEIGHTS
         more, core = self._changes([trials[t] for t in solved], W).T
         errors[solved, 0] = np.maximum(self.cols.error - more / total, 0.0)
         errors[solved, 1] = np.maximum(self.core_error + core / total, 0.0)
         for t in np.flatnonzero(dependent):
             other = explained_by(self.M, self._chosen(*trials[t]))
             errors[t] = other.error, self.fixed.core_error(self.M, other)
+        self._kept.update((trials[t], (weights, *errors[t].tolist())) for t, weights in zip(solved, W, strict=keep))
         return errors[:, 0], errors[:, 1]
 
     def choice(self, trial: tuple[int, int]) -> tuple[ColumnChoice, float]:
         """Return the choice with column j at position k, and its error of the core."""
         (k, j), chosen = trial, self._chosen(*trial)
-        if dependent_grams(self._gram(k, j)[None])[0]:
+        if trial not in self._kept:
+            self.errors([trial], keep=True)
+        if trial not in self._kept:  # the columns depend on each other
             other = explained_by(self.M, chosen)
             return other, self.fixed.core_error(self.M, other)
-        B, W = self.B.copy(), np.empty((1, *self.V.shape))
+        W, error, core_error = self._kept[trial]
+        B = self.B.copy()
         B[:, k] = self.products[j]
-        error, core_error = self.errors([trial], W)
-        return ColumnChoice(chosen, W[0], float(error[0]), B), float(core_error[0])
+        return ColumnChoice(chosen, W.copy(), error, B), core_error
 
     def _changes(self, trials: list[tuple[int, int]], W: Array) -> Array:
         """Return by how much what the columns explain, and the error of the core, change with each exchange."""
