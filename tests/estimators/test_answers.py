@@ -177,7 +177,7 @@ def test_what_is_no_model_is_refused_in_one_line(call, fitted):
 @pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array, np.float32])
 @pytest.mark.parametrize("scaling", [None, *SCALINGS])
 def test_the_topics_of_fitted_rows_are_their_labels(kind, scaling):
-    values = frame().to_numpy()
+    values = frame().to_numpy().copy()
     values[4] = 0.0
     X = kind(values)
     model = CoSeparableNMF(4, 3, scaling=scaling).fit(X)
