@@ -1,5 +1,6 @@
 """Pieces of work on several threads."""
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -87,6 +88,20 @@ def test_pieces_may_have_pieces_and_callers_may_be_many():
     nested = []
     for_each(lambda piece: nested.append(outer(piece)), range(20))
     assert sorted(nested) == list(range(20))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked on this system")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")  # Python 3.12 warns of forks like this one
+def test_a_forked_process_has_threads_of_its_own(monkeypatch):
+    monkeypatch.setattr(threads, "number_of_threads", lambda: 2)
+    for_each(str, range(10))
+    with threads._LOCK:
+        child = os.fork()
+        if child == 0:
+            done = []
+            for_each(done.append, range(10))
+            os._exit(0 if sorted(done) == list(range(10)) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_slices_cover_the_range():

@@ -79,6 +79,12 @@ def _pool(size: int) -> ThreadPoolExecutor:
         return _POOLS[size]
 
 
+def _forget() -> None:
+    """Begin anew in a forked process: threads do not survive a fork, and one of them may have held the lock."""
+    global _LOCK  # noqa: PLW0603 - only here
+    _LOCK = Lock()
+    _POOLS.clear()
+
+
 if hasattr(os, "register_at_fork"):
-    # Threads do not survive a fork.
-    os.register_at_fork(after_in_child=_POOLS.clear)
+    os.register_at_fork(after_in_child=_forget)
